@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { readTraces } from '../src/config/otel-config.ts';
+import { SETTINGS } from '../src/config/settings.ts';
+import { parseDuration } from '../src/lib/duration.ts';
 import { callerOf } from '../testing/request.ts';
 import { makeFolder } from '../testing/server.ts';
 import { startTestService } from '../testing/service.ts';
@@ -16,6 +18,8 @@ const MONITORING = readFileSync(join(DOCS, 'guides/monitoring.md'), 'utf8');
 const TRACING = readFileSync(join(DOCS, 'guides/tracing.md'), 'utf8');
 const DASHBOARD = JSON.parse(readFileSync(join(DOCS, 'grafana.json'), 'utf8'));
 const ALERTS = readFileSync(join(DOCS, 'alerts.yml'), 'utf8');
+/** The age of the last backup, in intervals between backups, from which the alert and the dashboard warn. */
+const MISSED_BACKUPS = 3;
 /** Labels that Prometheus adds. */
 const ADDED = ['job', 'instance'];
 
@@ -186,3 +190,11 @@ function requireKnown(expression: string): void {
       assert.ok(known.has(label), `no metric has the label ${label}: ${expression}`);
   }
 }
+
+test('the alert and the dashboard warn after three missed backups of the default interval', () => {
+  const limit = (MISSED_BACKUPS * (parseDuration(SETTINGS.BACKUP_EVERY.default) as number)) / 1000;
+  const alert = alerts.find((expr) => expr.includes('plant_store_last_backup_timestamp_seconds'));
+  assert.equal(alert?.split(' > ').at(-1), String(limit));
+  const panel = panels.find(({ title }) => title === 'Age of the last backup');
+  assert.ok(JSON.stringify(panel).includes(`{"color":"red","value":${limit}}`));
+});

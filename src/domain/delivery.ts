@@ -82,7 +82,7 @@ export const DeliveryDetail = z
       .object({
         headers: z
           .record(z.string(), z.string())
-          .meta({ description: 'Headers of the request', examples: [{ 'webhook-id': 'whk_3HqL0aYbT5nR.1042' }] }),
+          .meta({ description: 'Headers of the request', examples: [{ 'webhook-id': 'msg_3HqL0aYbT5nR_1042' }] }),
         body: z.string().meta({
           description: 'Body of the request, exactly as the signature covers it',
           examples: ['{"id":7,"name":"Monstera deliciosa"}'],

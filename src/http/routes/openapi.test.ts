@@ -7,6 +7,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readDescription } from '../../../testing/description.ts';
 import { post, send } from '../../../testing/request.ts';
 import { startTestService } from '../../../testing/service.ts';
+import type { StoredWebhook } from '../../domain/webhook.ts';
+import { toMessage } from '../../webhooks/signed-message.ts';
 
 test('/openapi.json passes the linter and agrees with the published description', async () => {
   const server = await startTestService();
@@ -59,6 +61,17 @@ test('clients generated from the published description work: the list is an arra
   assert.equal(JSON.parse(list.body).length, 2);
   const { status, body } = await send(server.port, { method: 'DELETE', path: '/plants/1', headers });
   assert.deepEqual([status, body], [204, '']);
+  await server.stop();
+});
+
+test('the webhook-id in the description has the form of a sent one', async () => {
+  const server = await startTestService();
+  const { body } = await send(server.port, { path: '/openapi.json' });
+  const examples = [...body.matchAll(/"((?:whk|msg)_3HqL0aYbT5nR[._][^"]*)"/g)].map(([, id]) => id);
+  const webhook = { id: 'whk_3HqL0aYbT5nR', format: 'plant', secret: 'whsec_AAAA', oldSecret: null } as StoredWebhook;
+  const change = { seq: 1042, type: 'plant.created', time: '', plant: { id: 1n, name: 'x' }, token: 'cli' } as const;
+  const { headers } = toMessage(webhook, change, 0);
+  assert.deepEqual(new Set(examples), new Set([headers['webhook-id']]));
   await server.stop();
 });
 

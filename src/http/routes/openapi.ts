@@ -193,7 +193,7 @@ function describeWebhookMessage(format: WebhookFormat, content: unknown): object
   const headers: Record<string, [description: string, example: string]> = {
     'webhook-id': [
       'Id of the message. It is the same for every attempt, so receivers can detect duplicates.',
-      'whk_3HqL0aYbT5nR.1042',
+      'msg_3HqL0aYbT5nR_1042',
     ],
     'webhook-timestamp': ['Time of this attempt, in seconds since 1970', '1794907800'],
     'webhook-signature': [
