@@ -4,11 +4,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import pg from 'pg';
 import { createCheck } from '../../../testing/description.ts';
 import { makeDatabase, needsPostgres, queryPostgres } from '../../../testing/postgres.ts';
 import { callerOf } from '../../../testing/request.ts';
 import { makeFolder } from '../../../testing/server.ts';
 import { startTestService } from '../../../testing/service.ts';
+import { until } from '../../../testing/until.ts';
 import type { Summary } from '../../domain/plant-summary.ts';
 import type { Store } from '../../domain/store.ts';
 import { openPostgresStore } from '../../storage/postgres/store.ts';
@@ -230,7 +232,7 @@ test('GET /plants/summary is cached for some seconds by the service, and by no o
 test('concurrent and soon repeated requests share one result, and a failed count is retried', async () => {
   let calls = 0;
   const ended: PromiseWithResolvers<number>[] = [];
-  const recent = createCachedResult(50, () => {
+  const recent = createCachedResult({ keepMs: 50, waitMs: 60_000 }, () => {
     calls++;
     const end = Promise.withResolvers<number>();
     ended.push(end);
@@ -240,10 +242,14 @@ test('concurrent and soon repeated requests share one result, and a failed count
   assert.equal(one, other);
   ended[0]?.reject(new Error('no'));
   await assert.rejects(one, /no/);
+  await until(async () => {
+    void recent().catch(() => {});
+    return calls === 2;
+  });
   const second = recent();
   ended[1]?.resolve(2);
   assert.equal(await second, 2);
-  assert.equal(recent(), second);
+  assert.equal(await recent(), 2);
   assert.equal(calls, 2);
   const endMs = performance.now() + 5000;
   while (calls === 2 && performance.now() < endMs) {
@@ -251,4 +257,49 @@ test('concurrent and soon repeated requests share one result, and a failed count
     void recent();
   }
   assert.equal(calls, 3);
+});
+
+test('a slow count continues in the background, and is not started again by each request', async () => {
+  const ended: PromiseWithResolvers<number>[] = [];
+  const recent = createCachedResult({ keepMs: 0, waitMs: 20 }, () => {
+    const end = Promise.withResolvers<number>();
+    ended.push(end);
+    return end.promise;
+  });
+  const started = async (counts: number) => {
+    await until(async () => {
+      await recent().catch(() => {});
+      return ended.length === counts;
+    });
+  };
+  const startedMs = performance.now();
+  await assert.rejects(recent(), { code: 'unavailable' });
+  await assert.rejects(recent(), { code: 'unavailable' });
+  assert.equal(ended.length, 1);
+  const [tookMs, failedMs] = [performance.now() - startedMs, performance.now()];
+  ended[0]?.reject(new Error('a timeout'));
+  await started(2);
+  assert.ok(performance.now() - failedMs > tookMs / 2, 'another count started at once');
+  ended[1]?.resolve(7);
+  await until(async () => (await recent().catch(() => 0)) === 7);
+  await started(3);
+  assert.equal(await recent(), 7, 'the last result, while a new one is counted');
+  assert.equal(ended.length, 3);
+});
+
+test('a count takes as long as it needs on PostgreSQL, and no connection of the pool', needsPostgres, async () => {
+  const url = await makeDatabase();
+  const store = await openPostgresStore({ url, poolSize: 1, statementTimeoutMs: 100, observe() {} });
+  await store.create({ id: 1n, name: 'x' }, by);
+  const locker = new pg.Client(url);
+  await locker.connect();
+  await locker.query('BEGIN; LOCK TABLE plants');
+  const counting = store.summary();
+  counting.catch(() => {});
+  await assert.rejects(store.get(1n), { code: 'unavailable' }); // after the timeout of statements
+  await assert.rejects(store.get(1n), { code: 'unavailable' });
+  await locker.query('COMMIT');
+  assert.equal((await counting).plants, 1);
+  await locker.end();
+  await store.close();
 });

@@ -9,6 +9,7 @@ import { createDryRun } from '../dry-run.ts';
 import { type PlantRowWithId, toRecord } from '../row-mapping.ts';
 import { noPlant, toError } from '../write-rules.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
+import type { PreparedDatabase } from './database.ts';
 import { comparePlants, countPlants, listPlants, readPlants } from './plants-read.ts';
 import { type StoreQueries, tooManyReads } from './store-queries.ts';
 import { readSummary } from './summary.ts';
@@ -17,6 +18,8 @@ const MAX_WAITING_SEARCHES = 1000;
 
 interface PlantReadsOptions {
   queries: StoreQueries;
+  url: string;
+  database: PreparedDatabase;
   poolSize: number;
   statementTimeoutMs: number;
   /** Adds the keys by which names are sorted, where they are missing. */
@@ -26,6 +29,8 @@ interface PlantReadsOptions {
 
 export function createPlantReads({
   queries: { read },
+  url,
+  database,
   poolSize,
   statementTimeoutMs,
   completeNames,
@@ -64,6 +69,6 @@ export function createPlantReads({
     openDryRun() {
       return createDryRun((plants) => read((transactions) => comparePlants(transactions, plants)));
     },
-    summary: () => read((transactions) => runBounded(() => readSummary(transactions, clock()))),
+    summary: () => read(() => readSummary(url, database, clock())),
   };
 }

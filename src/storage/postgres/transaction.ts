@@ -222,7 +222,7 @@ export async function queryClient<Row extends object>(client: pg.ClientBase, sta
 
 /** Waits for `work`. After `timeoutMs` it destroys the connection, which rejects all pending queries on it. */
 export async function destroyWhenLate<T>(client: pg.ClientBase, work: Promise<T>, timeoutMs: number): Promise<T> {
-  const timer = setTimeout(() => socketOf(client).destroy(), timeoutMs);
+  const timer = setTimeout(() => socketOf(client).destroy(), timeoutMs).unref();
   try {
     return await work;
   } finally {
