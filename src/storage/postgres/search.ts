@@ -21,7 +21,7 @@ const MAX_ENDINGS = 64;
 const PASS_IDS = 500;
 /** Factor by which each pass is longer than the one before. */
 const LONGER = 4;
-const MAX_PASS = 10_000;
+const MAX_PASS = 4000;
 
 export function indexKeys({ name, tag }: { name: string; tag?: string | null | undefined }): bigint[] {
   const words = Buffer.byteLength(name) > MAX_NAME_BYTES ? undefined : new Set(wordsOf(name).map(wordKey));
@@ -126,12 +126,17 @@ async function findCandidates(
   return { ids, upTo: start > end ? start - 1n : end };
 }
 
+/**
+ * Returns plants with one of the words, by id. The comparison of rows makes PostgreSQL read the index in order, only up to
+ * the limit. With one comparison per column, it may read and sort all plants with a word, if it takes the word for rare.
+ */
 async function idsOf(query: Query, tables: Tables, words: bigint[], from: bigint, limit: number): Promise<bigint[]> {
   const rows = await query<{ id: bigint }>({
     text: `
       SELECT DISTINCT found.id FROM unnest($1::bigint[]) AS asked (word)
       CROSS JOIN LATERAL (
-        SELECT w.id FROM ${tables.words} w WHERE w.word = asked.word AND w.id >= $2 ORDER BY w.id LIMIT $3
+        SELECT w.id FROM ${tables.words} w
+        WHERE (w.word, w.id) >= (asked.word, $2) AND (w.word, w.id) <= (asked.word, ${MAX_ID}) ORDER BY w.word, w.id LIMIT $3
       ) AS found
       ORDER BY found.id LIMIT $3`,
     values: [toArray(words), from, limit],
