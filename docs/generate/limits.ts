@@ -32,6 +32,7 @@ import { MAX_NESTING } from '../../src/lib/exact-json.ts';
 import { MAX_COUNT } from '../../src/lib/token-bucket.ts';
 import { SCANNED_AT_ONCE } from '../../src/storage/change-page.ts';
 import { MAX_QUEUED_CHARS, MAX_QUEUED_WRITES } from '../../src/storage/queue-room.ts';
+import { MAX_QUEUED_SEARCHES } from '../../src/storage/search-turns.ts';
 import { MAX_WAL_BYTES } from '../../src/storage/sqlite/wal-checkpoint.ts';
 import { KEPT_DELIVERED } from '../../src/storage/write-limits.ts';
 import { LEASE_TIMING, MAX_OPEN, MIN_OPEN } from '../../src/webhooks/delivery-loop.ts';
@@ -99,6 +100,11 @@ const REQUESTS: Limit[] = [
   [
     'Unread responses without a token, with TLS',
     `${toBytes(shareOf(MAX_UNREAD_BYTES))} per address (IPv6: /64 network), ${toBytes(MAX_UNREAD_BYTES)} in all`,
+    respond('unavailable'),
+  ],
+  [
+    'Queued lists and counts with a filter, of one token in one thread',
+    toCount(MAX_QUEUED_SEARCHES),
     respond('unavailable'),
   ],
   ['Queued writes', `${toCount(MAX_QUEUED_WRITES)}, or ${toBytes(MAX_QUEUED_CHARS)} of text`, respond('unavailable')],

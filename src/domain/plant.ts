@@ -2,6 +2,7 @@
 // schemas allow verbatim.
 
 import { z } from 'zod';
+import type { Requester } from '../lib/semaphore.ts';
 import type { PlantStoreError } from './errors.ts';
 import type { Filter, SortedFilter } from './list-cursor.ts';
 import type { Summary } from './plant-summary.ts';
@@ -184,9 +185,9 @@ export interface PlantStore {
    * Throws `bad_parameter` if the cursor belongs to another filter or sort, if the query has both a cursor and an
    * offset, or if a filter with a sort other than `id` matches more than MAX_SORTED plants.
    */
-  list(query?: ListQuery): Promise<Page>;
+  list(query?: ListQuery, requester?: Requester): Promise<Page>;
   /** Counts the plants that match. Without a filter, the count is always exact and takes no longer for more plants. */
-  count(filter?: Filter): Promise<PlantCount>;
+  count(filter?: Filter, requester?: Requester): Promise<PlantCount>;
   /** Replaces or creates a plant. It and the next two methods throw `condition_failed` if a precondition fails. */
   put(id: bigint, plant: Plant, by: Author & Precondition): Promise<Versioned>;
   /** Throws `not_found`, and `not_valid` if the patch has a different id. */

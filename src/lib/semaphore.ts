@@ -1,46 +1,111 @@
-// Limits the number of concurrent tasks, with a bounded queue.
+// Limits the number of concurrent tasks. Requesters take turns: a task waits for parts of tasks in progress, however many
+// tasks another requester has queued.
+
+import { nextEventLoopTurn } from './event-loop-turns.ts';
+
+/** Maximum number of tasks of one requester that have begun and take turns. The others begin as these end. */
+const MAX_BEGUN = 4;
 
 interface SemaphoreOptions {
   maxConcurrent: number;
+  /** Maximum number of tasks that one requester has queued. */
   maxQueued: number;
-  /** Maximum time in the queue. */
-  waitMs: number;
+  /** Maximum time in the queue, if any. */
+  waitMs?: number;
   /** Returns the error for a full queue or a timeout in the queue. */
   tooBusy(): Error;
 }
 
+/** The client that a task is for. */
+export interface Requester {
+  /** Tasks with the same id share the turns of one requester. */
+  id?: string | undefined;
+  /** Aborts when nobody needs the result any more. The task then leaves the queue, or ends after its current part. */
+  signal?: AbortSignal;
+}
+
+/** The turns of a task, which consists of parts. */
+export interface Turns {
+  /** True if the current part should end. */
+  isOver(): boolean;
+  /** Must be called before each part. Lets the queued tasks of others go first. Throws the reason of `signal`. */
+  next(): Promise<void>;
+}
+
+export type Semaphore = ReturnType<typeof createSemaphore>;
+
 /** Returns a function that runs `work` as soon as fewer than `maxConcurrent` tasks are running. */
 export function createSemaphore({ maxConcurrent, maxQueued, waitMs, tooBusy }: SemaphoreOptions) {
-  const queued = new Set<() => void>();
+  /** Queued tasks by requester, in the order of the requesters' turns. */
+  const queues = new Map<string, (() => void)[]>();
   let running = 0;
 
-  return async <T>(work: () => Promise<T>): Promise<T> => {
+  return async <T>(work: (turns: Turns) => Promise<T>, { id = '', signal }: Requester = {}): Promise<T> => {
+    signal?.throwIfAborted();
     if (running < maxConcurrent) running++;
-    else if (queued.size < maxQueued) await nextTurn();
+    else if ((queues.get(id)?.length ?? 0) < maxQueued) await nextTurn(id, signal);
     else throw tooBusy();
+    let isRunning = true;
+    let hasBegun = false;
     try {
-      return await work();
+      return await work({
+        isOver: () => queues.size > 0 || signal?.aborted === true,
+        async next() {
+          if (hasBegun && queues.size > 0) {
+            isRunning = false;
+            const turn = nextTurn(id, signal, MAX_BEGUN - 1);
+            passOn(id);
+            await turn;
+            isRunning = true;
+          }
+          hasBegun = true;
+          await nextEventLoopTurn();
+          signal?.throwIfAborted();
+        },
+      });
     } finally {
-      const [next] = queued;
-      if (next) next();
-      else running--;
+      if (isRunning) passOn(id);
     }
   };
 
-  /** Waits until a finished task passes on its slot. */
-  function nextTurn(): Promise<void> {
+  /** Waits in the queue, by default at its end, until another task passes on its slot. */
+  function nextTurn(id: string, signal: AbortSignal | undefined, place = Number.POSITIVE_INFINITY): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        queued.delete(begin);
-        reject(tooBusy());
-      }, waitMs);
-      queued.add(begin);
+      const tasks = queues.get(id) ?? [];
+      queues.set(id, tasks);
+      tasks.splice(place, 0, begin);
+      const timer = waitMs === undefined ? undefined : setTimeout(() => leave(tooBusy()), waitMs);
+      const abort = () => leave(signal?.reason);
+      signal?.addEventListener('abort', abort);
 
       function begin(): void {
         clearTimeout(timer);
-        queued.delete(begin);
+        signal?.removeEventListener('abort', abort);
         resolve();
       }
+      function leave(reason: unknown): void {
+        reject(reason);
+        begin();
+        tasks.splice(tasks.indexOf(begin), 1);
+        if (tasks.length === 0) queues.delete(id);
+      }
     });
+  }
+
+  /** Passes the slot of a requester's task to the next requester. */
+  function passOn(id: string): void {
+    moveBack(id);
+    const [next] = queues;
+    if (!next) return void running--;
+    const [nextId, tasks] = next;
+    tasks.shift()?.();
+    moveBack(nextId);
+  }
+
+  /** Makes the turn of a requester the last one, and forgets a requester without queued tasks. */
+  function moveBack(id: string): void {
+    const tasks = queues.get(id);
+    queues.delete(id);
+    if (tasks && tasks.length > 0) queues.set(id, tasks);
   }
 }

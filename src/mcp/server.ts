@@ -16,6 +16,7 @@ import type { Scope } from '../domain/names.ts';
 import { requireScopes, type Token } from '../domain/token.ts';
 import { validate } from '../domain/validate.ts';
 import { printJson } from '../lib/exact-json.ts';
+import type { Requester } from '../lib/semaphore.ts';
 import { TOOLS, type Tool, type ToolSources } from './tools.ts';
 
 const INSTRUCTIONS =
@@ -40,11 +41,12 @@ const DESCRIPTIONS = new Map(TOOLS.map((tool) => [tool, describe(tool)]));
 export interface Exchange {
   token: Token;
   headers: Record<string, string | string[] | undefined>;
+  requester: Requester;
 }
 
 /** Returns a function that handles a message parsed by exact-json.ts. The function rejects if the service has a bug. */
 export function createMcp(sources: ToolSources, version: string) {
-  return async (message: object, { token, headers }: Exchange) => {
+  return async (message: object, { token, headers, requester }: Exchange) => {
     let lacked: Scope | undefined;
     let bug: { error: unknown } | undefined;
     const request = toRequest(headers);
@@ -77,7 +79,7 @@ export function createMcp(sources: ToolSources, version: string) {
         if (!mayCall(token, tool)) lacked = tool.scope;
         requireScopes(token, tool.scope);
         const taken = validate(tool.takes, given, 'The call');
-        const { texts, structured } = await tool.call(taken, { ...sources, tokenId: token.id });
+        const { texts, structured } = await tool.call(taken, { ...sources, tokenId: token.id, requester });
         return { content: texts.map(toContent), structuredContent: structured as Record<string, unknown> };
       } catch (error) {
         if (error instanceof PlantStoreError) return toFailure(error);

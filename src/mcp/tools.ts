@@ -7,6 +7,7 @@ import { type ListQuery, NewPlant, PlantPatch, type PlantStore } from '../domain
 import type { Summary } from '../domain/plant-summary.ts';
 import { ServiceStatus } from '../domain/service-status.ts';
 import { strictObjectError, validate } from '../domain/validate.ts';
+import type { Requester } from '../lib/semaphore.ts';
 import {
   DeletedPlant,
   HISTORY_ARGUMENTS,
@@ -39,7 +40,7 @@ interface Definition<Arguments, Given extends object> {
   effect: 'reads' | 'adds' | 'overwrites';
   takes: z.ZodType<Arguments>;
   gives: z.ZodType<Given>;
-  call(taken: Arguments, by: ToolSources & { tokenId: string }): Promise<Outcome<Given>>;
+  call(taken: Arguments, by: ToolSources & { tokenId: string; requester: Requester }): Promise<Outcome<Given>>;
 }
 
 interface Outcome<Given> {
@@ -69,7 +70,7 @@ export const TOOLS: Tool[] = [
     effect: 'reads',
     takes: z.strictObject(PAGE_ARGUMENTS, STRICT),
     gives: RecordPage,
-    call: (query, { store }) => page(query, store),
+    call: page,
   }),
   tool({
     name: 'search_plants',
@@ -80,7 +81,7 @@ export const TOOLS: Tool[] = [
     effect: 'reads',
     takes: z.strictObject({ q: Words, ...PAGE_ARGUMENTS }, STRICT),
     gives: RecordPage,
-    call: (query, { store }) => page(query, store),
+    call: page,
   }),
   tool({
     name: 'get_plant',
@@ -189,9 +190,12 @@ export const TOOLS: Tool[] = [
 
 async function page(
   { count, ...query }: ListQuery & { count?: boolean | undefined },
-  store: PlantStore,
+  { store, requester }: { store: PlantStore; requester: Requester },
 ): Promise<Outcome<z.output<typeof RecordPage>>> {
-  const [{ records, next }, total] = await Promise.all([store.list(query), count ? store.count(query) : undefined]);
+  const [{ records, next }, total] = await Promise.all([
+    store.list(query, requester),
+    count ? store.count(query, requester) : undefined,
+  ]);
   const more = {
     ...(next !== undefined && { next }),
     ...(total && { total: `${total.isMore ? '>' : ''}${total.plants}` }),

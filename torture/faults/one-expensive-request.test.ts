@@ -94,7 +94,7 @@ fault({
       caught: lateBeside('the first MCP message'),
     },
     'searches on the main thread': {
-      change: ['src/storage/sqlite/store.ts', 'return search.list(query);', 'return reads.list(query);'],
+      change: ['src/storage/sqlite/store.ts', 'return search.list(query, requester);', 'return reads.list(query);'],
       caught: lateBeside('a search for a prefix of very many words'),
     },
     'accepts a query of any length': {

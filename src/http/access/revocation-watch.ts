@@ -9,7 +9,7 @@ import type { Authenticator } from './authenticator.ts';
 /** Interval of the checks. Together with the cache time of a token, it keeps the delay of a revocation below 1 s. */
 const CHECK_MS = 250;
 
-const DISCONNECTED = new PlantStoreError('malformed_request', 'The client has disconnected');
+export const DISCONNECTED = new PlantStoreError('malformed_request', 'The client has disconnected');
 
 /** Returns a signal that aborts with `bad_token` or `scope_missing` when the credential no longer permits the request. */
 export type RevocationWatch = (request: HttpRequest, reply: HttpReply, scopes: readonly Scope[]) => AbortSignal;

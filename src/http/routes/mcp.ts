@@ -6,7 +6,9 @@ import { z } from 'zod';
 import type { Scope } from '../../domain/names.ts';
 import type { Token } from '../../domain/token.ts';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
+import type { Requester } from '../../lib/semaphore.ts';
 import type { Observe } from '../../observability/service-events.ts';
+import { requesterOf } from '../access/requester.ts';
 import { requireOrigin } from '../core/cors.ts';
 import { jsonBody } from '../core/json-body.ts';
 import { type Route, route } from '../core/route.ts';
@@ -23,7 +25,7 @@ interface McpResponse {
 
 type HandleMessage = (
   message: object,
-  exchange: { token: Token; headers: IncomingHttpHeaders },
+  exchange: { token: Token; headers: IncomingHttpHeaders; requester: Requester },
 ) => Promise<McpResponse>;
 
 /** Loads the MCP server with the sources that it shares with other routes. */
@@ -48,7 +50,8 @@ export function mcpRoute(loadMcp: () => Promise<HandleMessage>, corsOrigins: str
       loading.catch(() => (loading = undefined)); // the next request tries again
       const handleMessage = await loading;
       await nextEventLoopTurn(); // many messages can wait for the first one to load the server
-      const { status, text, lacked } = await handleMessage(body, { token, headers: request.headers });
+      const requester = requesterOf(token, reply);
+      const { status, text, lacked } = await handleMessage(body, { token, headers: request.headers, requester });
       if (lacked) observe({ kind: 'refused', reason: 'scope', requestId: request.id, why: token.id });
       reply.code(status);
       return text === '' ? undefined : text;

@@ -7,6 +7,7 @@ import { MAX_COUNTED } from '../../domain/list-order.ts';
 import { NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../../domain/plant.ts';
 import { Summary } from '../../domain/plant-summary.ts';
 import { preconditionHolds } from '../../domain/precondition.ts';
+import { requesterOf } from '../access/requester.ts';
 import { etagOf } from '../core/etag.ts';
 import { jsonBody } from '../core/json-body.ts';
 import { count, cursor, id, ifMatch, ifNoneMatch, limit, offset, q, sort, tag, untagged } from '../core/parameters.ts';
@@ -64,11 +65,12 @@ export function plantRoutes(
         schema: z.array(PlantRecord),
         headers: { Link: NEXT_PAGE, 'Total-Count': TOTAL_COUNT },
       },
-      async handle({ parameters: { count, ...query }, reply }) {
+      async handle({ parameters: { count, ...query }, token, reply }) {
         const { cursor: _, offset: __, ...same } = query;
+        const requester = requesterOf(token, reply);
         const [{ records, next }, total] = await Promise.all([
-          store.list(query),
-          count ? store.count(query) : undefined,
+          store.list(query, requester),
+          count ? store.count(query, requester) : undefined,
         ]);
         if (total) reply.header('total-count', `${total.isMore ? '>' : ''}${total.plants}`);
         if (next !== undefined) reply.nextPage(`${basePath}/plants`, { ...same, count, cursor: next });

@@ -14,7 +14,8 @@ import {
   type PlantRecord,
 } from '../../domain/plant.ts';
 import { createSortedPage } from '../../domain/sorted-page.ts';
-import { createPace } from '../../lib/event-loop-turns.ts';
+import { createPace, nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
+import type { Turns } from '../../lib/semaphore.ts';
 import { type PlantRowWithId, toRecord } from '../row-mapping.ts';
 import { NAME_KEY } from './name-keys.ts';
 import { findIdByName } from './name-offset.ts';
@@ -25,6 +26,9 @@ import type { Statement } from './statement.ts';
 import type { Query, Transactions } from './transaction.ts';
 
 const COLUMNS = 'id, name, tag, created, updated, seq';
+
+/** The turns of a read that has none. */
+const ALONE: Turns = { isOver: () => false, next: nextEventLoopTurn };
 
 /** A row of a statement from `bounded`. */
 export type BoundedRow = PlantRowWithId & { is_cut: boolean };
@@ -64,12 +68,12 @@ export async function comparePlants(
   return results;
 }
 
-export async function listPlants(transactions: Transactions, query: ListQuery): Promise<Page> {
+export async function listPlants(transactions: Transactions, query: ListQuery, turns = ALONE): Promise<Page> {
   const { limit = DEFAULT_LIMIT, cursor: _, offset, sort = 'id', ...filter } = query;
   const { read, names } = transactions;
   let start = startOf(query);
   const { add, page } = createPage(limit, query);
-  if (offset) start = await startBehind(transactions, query);
+  if (offset) start = await startBehind(transactions, query, turns);
   if (offset && !start) return page(false);
   if (matchesAll(filter)) {
     const [rows] = await read<[PlantRowWithId]>(plantsInOrder(names.tables, sort, start, limit + 1));
@@ -77,24 +81,25 @@ export async function listPlants(transactions: Transactions, query: ListQuery): 
     return page(false);
   }
   if (sort === 'id') {
-    const isMore = await eachMatch(transactions, filter, { from: start?.id ?? MIN_ID, atMost: limit + 1 }, add);
+    const range = { from: start?.id ?? MIN_ID, atMost: limit + 1 };
+    const isMore = await eachMatch(transactions, filter, range, turns, add);
     return page(isMore);
   }
   const sorted = createSortedPage(query, start);
-  await eachMatch(transactions, filter, { from: MIN_ID, atMost: MAX_LIMIT }, (record) => {
+  await eachMatch(transactions, filter, WHOLE_STORE, turns, (record) => {
     sorted.add(record);
     return true;
   });
   return sorted.page();
 }
 
-export async function countPlants(transactions: Transactions, filter: Filter): Promise<PlantCount> {
+export async function countPlants(transactions: Transactions, filter: Filter, turns = ALONE): Promise<PlantCount> {
   if (matchesAll(filter)) {
     const [[row]] = await transactions.read<[{ plants: bigint }]>(plantCount(transactions.names.tables));
     return { plants: Number(row?.plants), isMore: false };
   }
   let plants = 0;
-  const isMore = await eachMatch(transactions, filter, { from: MIN_ID, atMost: MAX_LIMIT }, () => {
+  const isMore = await eachMatch(transactions, filter, WHOLE_STORE, turns, () => {
     return plants < MAX_COUNTED && ++plants > 0;
   });
   return { plants, isMore };
@@ -111,6 +116,7 @@ function plantCount({ changes, numbering }: Tables): Statement {
 function startBehind(
   transactions: Transactions,
   { offset = 0, sort = 'id', ...filter }: ListQuery,
+  turns: Turns,
 ): Promise<Place | undefined> {
   const { tables } = transactions.names;
   if (matchesAll(filter)) {
@@ -127,9 +133,7 @@ function startBehind(
     });
   }
   if (sort === 'id' && isWithoutWords(filter)) return startBehindTagged(transactions, offset, filter);
-  return startBehindMatches(offset, sort, (visit) =>
-    eachMatch(transactions, filter, { from: MIN_ID, atMost: MAX_LIMIT }, visit),
-  );
+  return startBehindMatches(offset, sort, (visit) => eachMatch(transactions, filter, WHOLE_STORE, turns, visit));
 }
 
 /**
@@ -150,31 +154,48 @@ async function startBehindTagged(
   return row && { key: 0, id: row.id };
 }
 
+/** Part of the store that a search reads. */
+interface Range {
+  from: bigint;
+  /** Number of matches that are probably needed. */
+  atMost: number;
+}
+
+const WHOLE_STORE: Range = { from: MIN_ID, atMost: MAX_LIMIT };
+
 /**
- * Calls `visit` with each match by ascending id, from an id on, until it returns false. Returns true if it did.
- * `atMost` is the number of matches that are probably needed.
+ * Calls `visit` with each match by ascending id until it returns false. Returns true if it did. When its turn is over, it
+ * ends its transaction after a pass, so that another search can use the connection.
  */
-function eachMatch(
+async function eachMatch(
   { readStepwise, names: { tables } }: Transactions,
   filter: Filter,
-  { from: start, atMost }: { from: bigint; atMost: number },
+  range: Range,
+  turns: Turns,
   visit: (record: PlantRecord) => boolean,
 ): Promise<boolean> {
-  return readStepwise(async (query) => {
-    const search = await openSearch(query, tables, filter);
-    if (!search) return false;
-    for (let from = start; ; from++) {
-      const { rows, upTo } = await nextPass(query, tables, search, from, atMost);
-      const pace = createPace();
-      for (const row of rows) {
-        await pace();
-        const record = toRecord(row.id, row);
-        if (search.isWanted(record) && !visit(record)) return true;
-      }
-      if (upTo === undefined || upTo === MAX_ID) return false;
-      from = upTo;
-    }
-  });
+  let { from } = range;
+  let pass = 0;
+  for (;;) {
+    await turns.next();
+    const seen = await readStepwise(async (query) => {
+      const search = await openSearch(query, tables, filter);
+      if (!search) return 'end';
+      do {
+        const { rows, upTo } = await nextPass(query, tables, search, { ...range, from, pass: pass++ });
+        const pace = createPace();
+        for (const row of rows) {
+          await pace();
+          const record = toRecord(row.id, row);
+          if (search.isWanted(record) && !visit(record)) return 'full';
+        }
+        if (upTo === undefined || upTo === MAX_ID) return 'end';
+        from = upTo + 1n;
+      } while (!turns.isOver());
+      return 'more';
+    });
+    if (seen !== 'more') return seen === 'full';
+  }
 }
 
 /** Returns candidates. If more may follow, `upTo` is the last id that was checked. */
@@ -182,10 +203,9 @@ async function nextPass(
   query: Query,
   tables: Tables,
   search: Search,
-  from: bigint,
-  atMost: number,
+  { from, atMost, pass }: Range & { pass: number },
 ): Promise<{ rows: PlantRowWithId[]; upTo: bigint | undefined }> {
-  const { where, upTo } = await search.next(from, atMost);
+  const { where, upTo } = await search.next(from, atMost, pass);
   if (!where) return { rows: [], upTo };
   const text = `SELECT ${COLUMNS} FROM ${tables.plants} WHERE ${where.text}`;
   const rows = await query<BoundedRow>(bounded(text, 'id', where.values ?? []));

@@ -31,8 +31,11 @@ export function indexKeys({ name, tag }: { name: string; tag?: string | null | u
 }
 
 export interface Search {
-  /** Selects candidates from id `from`, ascending. If more may follow, `upTo` is the last id that was checked. */
-  next(from: bigint, atMost: number): Promise<{ where: Statement | undefined; upTo: bigint | undefined }>;
+  /**
+   * Selects candidates from id `from`, ascending. If more may follow, `upTo` is the last id that was checked. `pass` is
+   * the number of earlier passes.
+   */
+  next(from: bigint, atMost: number, pass: number): Promise<{ where: Statement | undefined; upTo: bigint | undefined }>;
   isWanted(plant: Plant): boolean;
 }
 
@@ -48,12 +51,11 @@ export async function openSearch(query: Query, tables: Tables, filter: Filter): 
     if (endings.length <= MAX_ENDINGS) terms.push([...endings, MANY]);
   }
   const hasTag = createTagTest(filter);
-  let pass = 0;
   return {
     isWanted: (plant) => hasTag(plant) && hasWords(plant.name, words),
-    async next(from, atMost) {
+    async next(from, atMost, pass) {
       if (terms.length === 0) return nextStretch(query, tables, words, from);
-      const atOnce = Math.min(MAX_PASS, (terms.length === 1 ? atMost : PASS_IDS) * LONGER ** pass++);
+      const atOnce = Math.min(MAX_PASS, (terms.length === 1 ? atMost : PASS_IDS) * LONGER ** pass);
       const { ids, upTo } = await findCandidates(query, tables, terms, from, atOnce);
       const where = { text: `id = ANY ($1::bigint[]) AND ${HAS_LETTERS}`, values: [toArray(ids), likeAll(words)] };
       return { where: ids.length > 0 ? where : undefined, upTo };

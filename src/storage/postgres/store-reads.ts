@@ -1,20 +1,18 @@
 // Implements the reads of plants. They share lookups by id, and searches use a part of the connections.
 
-import { unavailable } from '../../domain/errors.ts';
 import { matchesAll } from '../../domain/list-cursor.ts';
 import { fieldOf } from '../../domain/list-order.ts';
 import type { Store } from '../../domain/store.ts';
-import { createSemaphore } from '../../lib/semaphore.ts';
+import type { Turns } from '../../lib/semaphore.ts';
 import { createDryRun } from '../dry-run.ts';
 import { type PlantRowWithId, toRecord } from '../row-mapping.ts';
+import { createSearchTurns } from '../search-turns.ts';
 import { noPlant, toError } from '../write-rules.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
 import type { PreparedDatabase } from './database.ts';
 import { comparePlants, countPlants, listPlants, readPlants } from './plants-read.ts';
 import { type StoreQueries, tooManyReads } from './store-queries.ts';
 import { readSummary } from './summary.ts';
-
-const MAX_WAITING_SEARCHES = 1000;
 
 interface PlantReadsOptions {
   queries: StoreQueries;
@@ -40,11 +38,9 @@ export function createPlantReads({
     const rows = await read((transactions) => readPlants(transactions, ids));
     return new Map(rows.map((row) => [row.id, row]));
   }, tooManyReads);
-  const runBounded = createSemaphore({
+  const inTurn = createSearchTurns({
     maxConcurrent: Math.max(1, Math.floor(poolSize / 3)),
-    maxQueued: MAX_WAITING_SEARCHES,
     waitMs: statementTimeoutMs,
-    tooBusy: () => unavailable('Too many searches are queued. Retry later.'),
   });
   return {
     async get(id) {
@@ -52,18 +48,18 @@ export function createPlantReads({
       if (!row) throw toError(noPlant(id));
       return { record: toRecord(id, row), seq: Number(row.seq) };
     },
-    async list(query = {}) {
+    async list(query = {}, requester = {}) {
       const isPlain = matchesAll(query);
       if (isPlain && fieldOf(query.sort ?? 'id') === 'name') await completeNames();
       return read((transactions) => {
-        const list = () => listPlants(transactions, query);
-        return isPlain && !query.offset ? list() : runBounded(list);
+        const list = (turns?: Turns) => listPlants(transactions, query, turns);
+        return isPlain && !query.offset ? list() : inTurn(list, requester);
       });
     },
-    count(filter = {}) {
+    count(filter = {}, requester = {}) {
       return read((transactions) => {
-        const count = () => countPlants(transactions, filter);
-        return matchesAll(filter) ? count() : runBounded(count);
+        const count = (turns?: Turns) => countPlants(transactions, filter, turns);
+        return matchesAll(filter) ? count() : inTurn(count, requester);
       });
     },
     openDryRun() {

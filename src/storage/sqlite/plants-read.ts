@@ -27,20 +27,22 @@ import { prepareSnapshots } from './snapshots.ts';
 /** Limits on one pass of a search, in candidates and in time. Other searches run between two passes. */
 const PASS_ROWS = 1001;
 const PASS_MS = 20;
+/**
+ * Number of candidates per match above which the next pass looks for whole prefixes. Its first candidate takes long, so
+ * it has MAX_ROWS.
+ */
+const SPARSE = 20;
+const MAX_ROWS = 2 ** 31 - 1;
 
 type PlantValues = [name: string, tag: string | null, created: number, updated: number, seq: number];
 
 export function prepareReads(db: DatabaseSync) {
   const get = prepareGet(db);
   const comparePlant = db.prepare('SELECT name = ? AND tag IS ? AS same FROM plants WHERE id = ?');
-  const searchPlants = db.prepare(`
-    SELECT plants.* FROM words JOIN plants ON plants.id = words.rowid
-    WHERE words MATCH ? AND words.rowid >= ? ORDER BY words.rowid LIMIT ?`);
-  searchPlants.setReadBigInts(true);
   const atOnce = prepareSnapshots(db);
+  const eachMatch = prepareEachMatch(db, atOnce);
   const orders = preparePlantOrders(db);
   const plantCount = preparePlantCount(db);
-  const toSearch = prepareSearch(db);
   const findTagged = prepareFindTagged(db);
 
   return {
@@ -58,35 +60,39 @@ export function prepareReads(db: DatabaseSync) {
       return results;
     },
 
-    async list(query: ListQuery): Promise<Page> {
+    /** `nextPass` is called before each pass of a search. */
+    async list(query: ListQuery, nextPass = nextEventLoopTurn): Promise<Page> {
       const { limit = DEFAULT_LIMIT, cursor: _, offset, sort = 'id', ...filter } = query;
       let start = startOf(query);
       const { add, page } = createPage(limit, query);
-      if (offset) start = await startBehind(query);
+      if (offset) start = await startBehind(query, nextPass);
       if (offset && !start) return page(false);
       if (matchesAll(filter)) {
         for (const row of orders(sort, start, limit + 1)) if (!add(toRecord(row.id, row))) return page(true);
         return page(false);
       }
-      if (sort === 'id') return page(await eachMatch(filter, start?.id ?? MIN_ID, add));
+      if (sort === 'id') return page(await eachMatch(filter, start?.id ?? MIN_ID, nextPass, add));
       const sorted = createSortedPage(query, start);
-      await eachMatch(filter, MIN_ID, (record) => {
+      await eachMatch(filter, MIN_ID, nextPass, (record) => {
         sorted.add(record);
         return true;
       });
       return sorted.page();
     },
 
-    async count(filter: Filter): Promise<PlantCount> {
+    async count(filter: Filter, nextPass = nextEventLoopTurn): Promise<PlantCount> {
       if (matchesAll(filter)) return { plants: plantCount(), isMore: false };
       let plants = 0;
-      const isMore = await eachMatch(filter, MIN_ID, () => plants < MAX_COUNTED && ++plants > 0);
+      const isMore = await eachMatch(filter, MIN_ID, nextPass, () => plants < MAX_COUNTED && ++plants > 0);
       return { plants, isMore };
     },
   };
 
   /** Returns the start of the page behind the first `offset` plants, or undefined if there are no more. */
-  async function startBehind({ offset = 0, sort = 'id', ...filter }: ListQuery): Promise<Place | undefined> {
+  async function startBehind(
+    { offset = 0, sort = 'id', ...filter }: ListQuery,
+    nextPass: () => Promise<void>,
+  ): Promise<Place | undefined> {
     if (matchesAll(filter)) {
       return atOnce(() => {
         const last = lastSkipped(offset, plantCount(), sort);
@@ -95,36 +101,7 @@ export function prepareReads(db: DatabaseSync) {
       });
     }
     if (sort === 'id' && isWithoutWords(filter)) return findTagged(filter, offset);
-    return startBehindMatches(offset, sort, (visit) => eachMatch(filter, MIN_ID, visit));
-  }
-
-  /**
-   * Calls `visit` with each match by ascending id, until it returns false. Returns true if it did. Other searches run
-   * between two passes.
-   */
-  async function eachMatch(filter: Filter, start: bigint, visit: (record: PlantRecord) => boolean): Promise<boolean> {
-    let from = start;
-    for (let pass = 0; ; pass++) {
-      await nextEventLoopTurn();
-      const seen = atOnce(() => {
-        const search = toSearch(filter, pass);
-        if (!search) return 'end';
-        let count = 0;
-        let endMs: number | undefined;
-        for (const row of searchPlants.iterate(search.expression, from, PASS_ROWS) as Iterable<PlantRowWithId>) {
-          endMs ??= performance.now() + PASS_MS; // from the first row on: another pass would take as long to find it
-          count++;
-          const record = toRecord(row.id, row);
-          if (search.isWanted(record) && !visit(record)) return 'full';
-          from = row.id;
-          if (performance.now() > endMs) return 'more';
-        }
-        return count < PASS_ROWS ? 'end' : 'more';
-      });
-      if (seen === 'full') return true;
-      if (seen === 'end' || from === MAX_ID) return false;
-      from++;
-    }
+    return startBehindMatches(offset, sort, (visit) => eachMatch(filter, MIN_ID, nextPass, visit));
   }
 }
 
@@ -136,5 +113,49 @@ function prepareGet(db: DatabaseSync): (id: bigint) => Versioned {
     if (!row) throw toError(noPlant(id));
     const [name, tag, created, updated, seq] = row;
     return { record: toRecord(id, { name, tag, created, updated }), seq };
+  };
+}
+
+/**
+ * Returns a function that calls `visit` with each match by ascending id, until it returns false. It returns true if it did.
+ * `nextPass` is called before each pass.
+ */
+function prepareEachMatch(db: DatabaseSync, atOnce: ReturnType<typeof prepareSnapshots>) {
+  const searchPlants = db.prepare(`
+    SELECT plants.* FROM words JOIN plants ON plants.id = words.rowid
+    WHERE words MATCH ? AND words.rowid >= ? ORDER BY words.rowid LIMIT ?`);
+  searchPlants.setReadBigInts(true);
+  const toSearch = prepareSearch(db);
+
+  return async (
+    filter: Filter,
+    start: bigint,
+    nextPass: () => Promise<void>,
+    visit: (record: PlantRecord) => boolean,
+  ): Promise<boolean> => {
+    let from = start;
+    let isSparse = false;
+    for (;;) {
+      await nextPass();
+      const seen = atOnce(() => {
+        const search = toSearch(filter, isSparse);
+        if (!search) return 'end';
+        const limit = isSparse ? MAX_ROWS : PASS_ROWS;
+        let [count, matches] = [0, 0];
+        let endMs: number | undefined;
+        for (const row of searchPlants.iterate(search.expression, from, limit) as Iterable<PlantRowWithId>) {
+          endMs ??= performance.now() + PASS_MS; // from the first row on: another pass would take as long to find it
+          const record = toRecord(row.id, row);
+          if (search.isWanted(record) && ++matches && !visit(record)) return 'full';
+          from = row.id;
+          isSparse = ++count > SPARSE * matches;
+          if (performance.now() > endMs) return 'more';
+        }
+        return count < limit ? 'end' : 'more';
+      });
+      if (seen === 'full') return true;
+      if (seen === 'end' || from === MAX_ID) return false;
+      from++;
+    }
   };
 }

@@ -6,8 +6,11 @@ import { codePoints } from '../../../testing/code-points.ts';
 import { makeFolder, query } from '../../../testing/server.ts';
 import { clear } from '../../../testing/store-cases.ts';
 import { walk } from '../../../testing/store-walk.ts';
+import { quickEnough } from '../../../testing/until.ts';
 import { findsNothing, hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
 import type { Store } from '../../domain/store.ts';
+import { openReader } from './database.ts';
+import { prepareReads } from './plants-read.ts';
 import { openSqliteStore } from './store.ts';
 
 const by = { tokenId: 'tok_1' };
@@ -212,6 +215,24 @@ test('a search for a rare prefix among 20,000 plants is not slower with a small 
   assert.equal((await store.list({ q: 'az', limit: 1 })).records[0]?.id, 19_900n);
   assert.ok(process.threadCpuUsage(before).user < 1000 * 1000);
   assert.equal((await walk(store, { q: 'az', limit: 7 })).length, 100);
+});
+
+test('a prefix that many plants match does not slow down each pass of a search', async () => {
+  const path = join(makeFolder(), 'plants.db');
+  const onFailure = () => assert.fail('failed');
+  const own = await openSqliteStore({ path, role: 'server', observe: () => {}, onFailure });
+  const plants = Array.from({ length: 20_000 }, (_, n) => ({ id: BigInt(n), name: `ab${n} common` }));
+  await own.import(plants, by);
+  await own.close();
+  const db = openReader(path);
+  const { count } = prepareReads(db);
+  const costOf = async (q: string) => {
+    const before = process.threadCpuUsage();
+    assert.equal((await count({ q })).plants, plants.length);
+    return process.threadCpuUsage(before).user;
+  };
+  await quickEnough(2, async () => (await costOf('ab common')) / (await costOf('common')));
+  db.close();
 });
 
 test('every list uses an index, and no query plan scans the plants', () => {

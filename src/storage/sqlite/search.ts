@@ -61,16 +61,19 @@ export function wordsIn(name: string): string[] {
   return [...new Set(wordsOf(name).map(cut))];
 }
 
-/** Returns a function that must be called for each pass. It returns undefined if the filter matches no plant. */
+/**
+ * Returns a function that must be called for each pass. It returns undefined if the filter matches no plant. `isSparse`
+ * is true if only few candidates of the last pass have matched.
+ */
 export function prepareSearch(db: DatabaseSync) {
   const nextWord = db.prepare('SELECT word FROM dictionary WHERE word >= ? ORDER BY word LIMIT 1');
 
-  return (filter: Filter, pass: number) => {
+  return (filter: Filter, isSparse: boolean) => {
     const { q = '' } = filter;
     if (findsNothing(q)) return undefined;
     const words = queryWords(q);
     const longest = words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED);
-    const terms = longest.map((word) => toTerm(cut(word), pass));
+    const terms = longest.map((word) => toTerm(cut(word), isSparse));
     const hasTag = createTagTest(filter);
     return {
       /** Operand of `MATCH`. */
@@ -83,16 +86,16 @@ export function prepareSearch(db: DatabaseSync) {
    * Returns the index term for a prefix. The index has an entry for each single letter. For a longer prefix it would
    * first collect all its plants in memory. For whole words it reads only as many plants as the page holds. So the
    * words with the prefix are looked up. If they exceed MAX_ENDINGS, they are probably common among all words with the
-   * same first letter, so the first pass queries that letter.
+   * same first letter, so that letter is queried, unless the matches are sparse.
    */
-  function toTerm(begin: string, pass: number): string {
+  function toTerm(begin: string, isSparse: boolean): string {
     const [letter, ...more] = begin;
     if (more.length === 0) return `"${begin}"*`;
     const endings: string[] = [];
     for (let from = begin; ; ) {
       const word = (nextWord.get(from) as { word: string } | undefined)?.word;
       if (!word?.startsWith(begin)) break;
-      if (endings.push(`"${word}"`) > MAX_ENDINGS) return pass === 0 ? `"${letter}"*` : `"${begin}"*`;
+      if (endings.push(`"${word}"`) > MAX_ENDINGS) return isSparse ? `"${begin}"*` : `"${letter}"*`;
       from = `${word}!`; // sorts right after the word, because words contain no punctuation
     }
     return endings.length === 0 ? `"${begin}"` : `(${endings.join(' OR ')})`;

@@ -185,16 +185,16 @@ function createPlantStore(parts: Parts): PlantStore {
     get(id) {
       return readAsync(() => readBatcher(() => reads.get(id)));
     },
-    list(query = {}) {
+    list(query = {}, requester = {}) {
       return readAsync(async () => {
-        if (!matchesAll(query)) return search.list(query);
+        if (!matchesAll(query)) return search.list(query, requester);
         if (fieldOf(query.sort ?? 'id') === 'name') await nameOrder.prepareList();
         if (query.offset === 0) search.prepare(); // the next page of such a reader may have any offset
-        return query.offset ? search.list(query) : reads.list(query);
+        return query.offset ? search.list(query, requester) : reads.list(query);
       });
     },
-    count(filter = {}) {
-      return readAsync(() => (matchesAll(filter) ? reads.count(filter) : search.count(filter)));
+    count(filter = {}, requester = {}) {
+      return readAsync(() => (matchesAll(filter) ? reads.count(filter) : search.count(filter, requester)));
     },
     async import(plants, by) {
       if (plants.length === 0) return { created: 0, replayed: 0, failed: 0, errors: [] };

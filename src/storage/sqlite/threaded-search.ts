@@ -8,7 +8,8 @@ import { Worker } from 'node:worker_threads';
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import type { Filter } from '../../domain/list-cursor.ts';
 import type { ListQuery, Page, PlantCount } from '../../domain/plant.ts';
-import type { FailedSearch, Found, SearchResult } from './search-thread.ts';
+import type { Requester } from '../../lib/semaphore.ts';
+import type { FailedSearch, Found, SearchMessage, SearchResult } from './search-thread.ts';
 
 /** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./search-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -31,21 +32,19 @@ export function createThreadedSearch(path: string) {
       }
     },
     /** Returns a page. Throws the errors of a store's `list`, or an SQLite error. */
-    async list(query: ListQuery): Promise<Page> {
-      const page = await search('list', query);
-      return page as Page;
-    },
+    list: (query: ListQuery, requester: Requester = {}) => search('list', query, requester) as Promise<Page>,
     /** Counts matches. Throws the errors of a store's `count`, or an SQLite error. */
-    count: (filter: Filter) => search('count', filter) as Promise<PlantCount>,
+    count: (filter: Filter, requester: Requester = {}) => search('count', filter, requester) as Promise<PlantCount>,
     /** Ends the thread if it runs. Rejects searches in progress with `unavailable`. */
     async close(): Promise<void> {
       if (!thread) return;
-      thread.postMessage('close');
+      thread.postMessage('close' satisfies SearchMessage);
       await once(thread, 'exit');
     },
   };
 
-  async function search(kind: 'list' | 'count', query: ListQuery): Promise<Found> {
+  async function search(kind: 'list' | 'count', query: ListQuery, { id, signal }: Requester): Promise<Found> {
+    signal?.throwIfAborted();
     try {
       thread ??= start();
     } catch (cause) {
@@ -55,9 +54,17 @@ export function createThreadedSearch(path: string) {
       );
     }
     const result = Promise.withResolvers<Found>();
-    waiting.set(++lastNumber, result);
-    thread.postMessage({ number: lastNumber, kind, query });
-    return result.promise;
+    const number = ++lastNumber;
+    waiting.set(number, result);
+    thread.postMessage({ number, kind, query, requesterId: id } satisfies SearchMessage);
+    signal?.addEventListener('abort', abandon);
+    return result.promise.finally(() => signal?.removeEventListener('abort', abandon));
+
+    function abandon(): void {
+      waiting.delete(number);
+      thread?.postMessage({ abandoned: number } satisfies SearchMessage);
+      result.reject(signal?.reason);
+    }
   }
 
   function start(): Worker {
