@@ -29,8 +29,7 @@ export async function connectClient(url: string, maxTimeoutMs = Number.POSITIVE_
   const parsed = { ...given, connectTimeoutMs: Math.min(given.connectTimeoutMs, maxTimeoutMs) };
   const failures: string[] = [];
   for (const host of parsed.hosts) {
-    const client = new pg.Client(toConfig(parsed, host)); // reads the files named in the URL, which may fail
-    client.on('error', ignoreError);
+    const client = new QuietClient(toConfig(parsed, host)); // reads the files named in the URL, which may fail
     try {
       await client.connect();
       await destroyWhenLate(client, requireTarget(client, parsed.target), parsed.connectTimeoutMs);
@@ -52,14 +51,24 @@ export function createPool(url: string, poolSize: number): pg.Pool {
   const isPlain = hosts.length === 1 && target === 'any';
   const pool = new pg.Pool({
     ...toConfig(parsed, hosts[0]),
-    Client: isPlain ? pg.Client : choosingClient(url),
+    Client: isPlain ? QuietClient : choosingClient(url),
     connectionTimeoutMillis: connectTimeoutMs * (isPlain ? 1 : hosts.length + 1),
     max: poolSize,
     pipeline: true,
   } as pg.PoolConfig);
   pool.on('error', ignoreError); // the error of an idle connection: the pool opens another one
-  pool.on('connect', (client) => client.on('error', ignoreError));
   return pool;
+}
+
+/**
+ * A client that ignores errors of its connection, which also reject the pending queries. The listener is there from the
+ * start: a server can end a connection in the packet that opens it, before the caller has the client.
+ */
+class QuietClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on('error', ignoreError);
+  }
 }
 
 /**
@@ -67,7 +76,7 @@ export function createPool(url: string, poolSize: number): pg.Pool {
  * server with a connection of its own, which it closes.
  */
 function choosingClient(url: string): typeof pg.Client {
-  return class extends pg.Client {
+  return class extends QuietClient {
     override connect(): Promise<pg.Client>;
     override connect(callback: (error: Error) => void): void;
     override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
@@ -113,7 +122,7 @@ function mayOtherAccept(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError) || NEXT_SERVER.test(error.code ?? '');
 }
 
-/** Ignores a connection error, which also rejects the pending queries. Without a listener it would end the process. */
+/** Ignores an error that would end the process if its event had no listener. */
 function ignoreError(): void {}
 
 function findSystemUser(): string | undefined {
