@@ -3,7 +3,17 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -94,6 +104,21 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     server.kill(signal);
     await exited;
   }
+}
+
+/** Starts a standby of the primary, which it stops in between. */
+export async function startStandby(primary: TestPostgres): Promise<TestPostgres> {
+  const address = `host=127.0.0.1 port=${primary.port} user=postgres`;
+  const standby = await startPostgres({ primary_conninfo: address, wal_retrieve_retry_interval: '100ms' });
+  await Promise.all([primary.stop(), standby.stop()]);
+  const data = join(standby.folder, 'data');
+  rmSync(data, { recursive: true });
+  const copied = spawnSync('cp', ['-a', join(primary.folder, 'data'), data]);
+  if (copied.status !== 0) throw new Error(`cp failed: ${copied.error ?? copied.stderr}`);
+  writeFileSync(join(data, 'standby.signal'), '');
+  await primary.start();
+  await standby.start();
+  return standby;
 }
 
 /** Name of the template database that has the schema. */

@@ -39,7 +39,7 @@ fault({
       caught: /was used by two stores/,
     },
     'skips a constant number of changes': {
-      change: ['src/storage/postgres/migrations/0004_own_names.sql', `    + ('x' ||`, `    + 0 * ('x' ||`],
+      change: ['src/storage/postgres/migrations/0010_timeline.sql', `    + ('x' ||`, `    + 0 * ('x' ||`],
       caught: /was used by two stores/,
     },
     'skips no numbers in migrate': {

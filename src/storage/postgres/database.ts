@@ -81,10 +81,11 @@ export async function requireWhole(client: pg.Client, { tables }: Names): Promis
   if (rows.length > 0) throw new UserError('A copy into this database is incomplete. Run "plant-store migrate" again.');
 }
 
-/** False for a copy of a database, which must not reuse change numbers. */
+/** False for a copy of a database and a promoted standby, which must not reuse change numbers. */
 async function isKnownDatabase(client: pg.Client, { tables, calls }: Names): Promise<boolean> {
   const { rows } = await client.query(
-    `SELECT FROM ${tables.database_identity} WHERE identity = ${calls.this_database_1}`,
+    `SELECT FROM ${tables.database_identity}, ${tables.numbering} WHERE identity = ${calls.this_database_1}
+       AND (timeline IS NOT DISTINCT FROM ${calls.timeline_1} OR pg_is_in_recovery())`,
   );
   return rows.length > 0;
 }

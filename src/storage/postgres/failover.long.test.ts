@@ -1,25 +1,18 @@
 // Tests a store whose URL names a primary and its standby, while the standby takes over.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { needsPostgres, openPostgres, queryPostgres, startPostgres } from '../../../testing/postgres.ts';
+import { needsPostgres, openPostgres, queryPostgres, startPostgres, startStandby } from '../../../testing/postgres.ts';
 import { eventually } from '../../../testing/until.ts';
 
 const BY = { tokenId: 'tok_1' };
 
 test('New connections skip a standby, and find it after it was promoted', needsPostgres, async (t) => {
-  const [primary, standby] = await Promise.all([startPostgres(), startPostgres()]);
-  t.after(() => Promise.all([primary.remove(), standby.remove()]));
+  const primary = await startPostgres();
+  t.after(() => primary.remove());
   await (await openPostgres(primary.url)).close(); // creates the schema
-  await Promise.all([primary.stop(), standby.stop()]);
-  const data = join(standby.folder, 'data');
-  rmSync(data, { recursive: true });
-  assert.equal(spawnSync('cp', ['-a', join(primary.folder, 'data'), data]).status, 0);
-  writeFileSync(join(data, 'standby.signal'), '');
-  await Promise.all([primary.start(), standby.start()]);
+  const standby = await startStandby(primary);
+  t.after(() => standby.remove());
 
   const hosts = `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`;
   const store = await openPostgres(`postgres://postgres@${hosts}/postgres?target_session_attrs=read-write`);

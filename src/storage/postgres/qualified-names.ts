@@ -36,6 +36,7 @@ const FUNCTIONS = {
   skip_change_numbers: [],
   this_database_1: [],
   note_database_1: [],
+  timeline_1: [],
 } satisfies Record<string, string[]>;
 
 export type Tables = Readonly<Record<(typeof RELATIONS)[number], string>>;

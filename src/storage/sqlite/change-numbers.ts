@@ -15,7 +15,7 @@ const LAST_SEQ = `
  * A restore skips a billion numbers, far more than a store can write after a backup. It also skips a random count of up
  * to 1/64 of the numbers left below 2^53 (at first 2^47), so that two restores of one backup use different numbers. If
  * both write a million changes, the probability of a shared number is 2 * 10^6 / 2^47, or 1 in 70 million.
- * A chain of 900 restores stays below 2^53. PostgreSQL's skip_change_numbers() follows the same rule.
+ * A chain of 900 restores stays below 2^53. PostgreSQL skips up to 1/1024, because failovers skip numbers, too.
  */
 const SKIPPED_AT_LEAST = 1_000_000_000;
 const SKIPPED_SHARE = 64;
