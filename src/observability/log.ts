@@ -103,6 +103,7 @@ const ENTRIES: Entries = {
     'fatal',
     ({ error }) => `The disk or a database file failed: ${error.message}. The process exits to prevent data loss.`,
   ],
+  schema_unsupported: ['fatal', ({ error }) => `${error.message} The process exits.`],
 };
 
 /** Adds advice to a reason of one sentence, which has no full stop. Longer ones have their own advice. */

@@ -92,7 +92,9 @@ export type ServiceEvent =
    */
   | { kind: 'writes_failing'; reason: string; order?: number }
   | { kind: 'writes_recovered'; order?: number }
-  | { kind: 'store_failed'; error: Error };
+  | { kind: 'store_failed'; error: Error }
+  /** Reported once if another version has changed the database so that this one cannot use it. */
+  | { kind: 'schema_unsupported'; error: Error };
 
 /** Receives the events. */
 export type Observe = (event: ServiceEvent) => void;

@@ -11,7 +11,7 @@ import type { SqliteJoin } from '../storage/sqlite/store.ts';
 
 interface StoreEvents {
   observe: Observe;
-  /** Called once if the disk or the file can no longer be trusted. The process must exit. */
+  /** Called once if the disk or the file can no longer be trusted, or the schema is unsupported. The process must exit. */
   onFailure(error: Error): void;
 }
 
@@ -28,7 +28,7 @@ export interface SharedStore {
   store: Store;
   /** Returns what one more thread of this process needs to join the store. */
   toJoin(): StoreJoin;
-  /** Stops the store for good, because another thread found the disk or the file unreliable. */
+  /** Stops the store for good, because another thread found the disk, the file or the schema unreliable. */
   fail(cause: Error): void;
 }
 
@@ -50,8 +50,15 @@ export async function openSharedStore(
   }
   const { openPostgresStore } = await import('../storage/postgres/store.ts');
   const poolSize = Math.floor(database.poolSize / threads);
-  const store = await openPostgresStore({ ...database, poolSize, observe, mustExist });
-  return { store, toJoin: () => ({ kind: 'postgres', ...store.join }), fail() {} };
+  let hasFailed = false;
+  const fail = (error: Error) => {
+    if (hasFailed) return;
+    hasFailed = true;
+    observe({ kind: 'schema_unsupported', error });
+    onFailure(error);
+  };
+  const store = await openPostgresStore({ ...database, poolSize, observe, onFailure: fail, mustExist });
+  return { store, toJoin: () => ({ kind: 'postgres', ...store.join }), fail };
 }
 
 /** Throws UserError if the file of a SQLite database does not exist. */
@@ -69,5 +76,5 @@ export async function joinStore(join: StoreJoin, { observe, onFailure }: StoreEv
     return joinSqliteStore(join, { observe, onFailure });
   }
   const { joinPostgresStore } = await import('../storage/postgres/store.ts');
-  return joinPostgresStore(join, { observe });
+  return joinPostgresStore(join, { observe, onFailure });
 }

@@ -29,7 +29,7 @@ import type { ScheduledBackups } from './scheduled-backups.ts';
 export interface ServiceOptions {
   /** Receives every event of the service, for example to log it. */
   observe: Observe;
-  /** Called once if the disk or the database file can no longer be trusted. The caller must stop the service. */
+  /** Called once if the service can no longer use its database. The caller must stop the service. */
   onFailure(): void;
   /** Timeouts that override the defaults, for tests. */
   timeouts?: Partial<Timeouts>;

@@ -125,7 +125,7 @@ fault({
     },
     "includes the store's schema in its functions' search path": {
       change: [
-        'src/storage/postgres/migrations/0008_lean_creates.sql',
+        'src/storage/postgres/migrations/0010_timeline.sql',
         'LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET',
         'LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET',
       ],

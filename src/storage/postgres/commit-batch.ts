@@ -21,7 +21,7 @@ export interface CommitBatchOptions {
   /** Called after each commit. `hasChanges` is true if the commit changed a record. */
   onCommit(hasChanges: boolean): void;
   /** Returns the error for the caller of a write. */
-  toError(error: unknown): Error;
+  toError(error: unknown): Promise<Error>;
 }
 
 /** Commits a batch. Never throws: a write that fails is settled with its error. */
@@ -50,7 +50,7 @@ async function readPresent({ transactions, toError }: CommitBatchOptions, groups
     const ids = groups.map(({ id }) => id);
     setRows(groups, await readPlants(transactions, ids));
   } catch (error) {
-    failAll(groups, toError(error));
+    failAll(groups, await toError(error));
   }
 }
 
@@ -69,14 +69,15 @@ async function commitSteps(options: CommitBatchOptions, next: NextStep[], run: t
     options.observe({ kind: 'commit', writes: executed.length, durationMs: performance.now() - startMs });
     options.onCommit(executed.map(applyOutcome).includes(true));
   } catch (error) {
-    const isBug = error instanceof TransactionError && error.failure === 'bug' && !error.unknown;
+    const own = await options.toError(error);
+    const isBug = own instanceof TransactionError;
     if (isBug && next.length > 1) {
       for (const one of next) await commitSteps(options, [one], run); // isolates the step that fails
       return;
     }
     failAll(
       next.map(({ group }) => group),
-      options.toError(error),
+      own,
     );
   }
 }

@@ -140,6 +140,33 @@ suite('the schema', needsPostgres, () => {
     await assert.rejects(openPostgres(url), /^UserError: The database was changed by a newer version \(schema 99,/);
   });
 
+  test('a running node fails when a version migrates the schema that it does not support', async (t) => {
+    const url = await makeDatabase();
+    const failures: string[] = [];
+    const store = await openPostgres(url, { onFailure: ({ message }) => failures.push(message) });
+    t.after(() => store.close());
+    await store.create({ id: 1n, name: 'x' }, BY);
+    await queryPostgres(url, 'INSERT INTO plant_store_schema (version, works_with) VALUES (99, 1)');
+    await store.probe();
+    assert.equal(failures.length, 0);
+    await queryPostgres(url, 'ALTER TABLE tokens RENAME COLUMN name TO label');
+    await assert.rejects(store.listTokens(), /column t.name does not exist/); // not by a newer version
+    await queryPostgres(
+      url,
+      `UPDATE plant_store_schema SET works_with = 99 WHERE version = 99;
+       ALTER FUNCTION create_plants_3 RENAME TO create_plants_99; ALTER TABLE plants RENAME COLUMN name TO label`,
+    );
+    const create = (id: bigint) => store.create({ id, name: 'x' }, BY);
+    const failing = [store.probe(), create(2n), create(3n), store.get(1n), store.listTokens()];
+    for (const one of await Promise.allSettled(failing)) {
+      assert.ok(one.status === 'rejected' && one.reason.code === 'unavailable');
+      assert.match(one.reason.message, /changed by a newer version \(schema 99,/);
+    }
+    assert.ok(failures.every((reason) => reason.startsWith('The database was changed by a newer version')));
+    await queryPostgres(url, 'DELETE FROM plant_store_schema WHERE version > 1'); // as a failover can
+    await assert.rejects(store.probe(), { code: 'unavailable', message: /has an older schema than at the start \(1 / });
+  });
+
   test('a node rejects a database that cannot store every text', async () => {
     const url = process.env.TEST_POSTGRES_URL as string;
     const name = `latin_${process.pid}`;

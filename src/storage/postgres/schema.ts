@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { UserError } from '../../lib/user-error.ts';
-import { type Names, SEARCH_PATH } from './qualified-names.ts';
+import { type Names, SEARCH_PATH, type Tables } from './qualified-names.ts';
 
 /** Key of the advisory lock that a node holds while it migrates the schema. */
 const MIGRATION_LOCK = 0x504c_4e54_01;
@@ -46,14 +46,32 @@ export async function migrate(client: pg.Client, names: Names): Promise<void> {
 export async function schemaVersion(client: pg.Client, { tables }: Names): Promise<number> {
   const found = await client.query('SELECT FROM pg_class WHERE oid = to_regclass($1)', [tables.plant_store_schema]);
   if (found.rowCount === 0) return 0;
-  const { rows } = await client.query<{ version: number; works_with: number }>(
-    `SELECT coalesce(max(version), 0) AS version, coalesce(max(works_with), 0) AS works_with FROM ${tables.plant_store_schema}`,
-  );
-  const { version = 0, works_with = 0 } = rows[0] ?? {};
-  if (works_with > MIGRATIONS.length) {
-    throw new UserError(
-      `The database was changed by a newer version (schema ${version}, this version supports up to ${MIGRATIONS.length}). Upgrade Plant Store.`,
-    );
-  }
+  const { rows } = await client.query<SchemaRow>(selectSchema(tables));
+  const { version, works_with } = rows[0] as SchemaRow;
+  if (works_with > SCHEMA_VERSION) throw new UserError(changedByNewer(version));
   return version;
+}
+
+/** The schema version, and the oldest version whose code runs on it. */
+export interface SchemaRow {
+  version: number;
+  works_with: number;
+}
+
+export function selectSchema({ plant_store_schema }: Tables): string {
+  return `SELECT coalesce(max(version), 0) AS version, coalesce(max(works_with), 0) AS works_with FROM ${plant_store_schema}`;
+}
+
+/**
+ * Returns why a running node no longer supports the schema, if so: a newer version has migrated it, or a failover has
+ * undone the migration.
+ */
+export function findUnsupported({ version, works_with }: SchemaRow): string | undefined {
+  if (works_with > SCHEMA_VERSION) return changedByNewer(version);
+  if (version >= SCHEMA_VERSION) return undefined;
+  return `The database has an older schema than at the start (${version} instead of ${SCHEMA_VERSION}). Start the server again.`;
+}
+
+function changedByNewer(version: number): string {
+  return `The database was changed by a newer version (schema ${version}, this version supports up to ${SCHEMA_VERSION}). Upgrade Plant Store.`;
 }

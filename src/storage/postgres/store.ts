@@ -18,6 +18,7 @@ import { createDeliveryStore } from './deliveries.ts';
 import { openSnapshot } from './export-snapshot.ts';
 import { GroupCommit } from './group-commit.ts';
 import { createNameKeys } from './name-keys.ts';
+import { type SchemaRow, selectSchema } from './schema.ts';
 import { createStoreQueries } from './store-queries.ts';
 import { createPlantReads } from './store-reads.ts';
 import { createTokenStore } from './tokens.ts';
@@ -31,15 +32,17 @@ export interface PostgresOptions {
   poolSize: number;
   statementTimeoutMs: number;
   observe: Observe;
+  /** Called when the schema no longer fits this version. The process must exit. */
+  onFailure?(error: Error): void;
   clock?: () => number;
   /** True if the store must exist. By default it is created in an empty database. */
   mustExist?: boolean;
 }
 
-type StoreOptions = Pick<PostgresOptions, 'observe' | 'clock'>;
+type StoreOptions = Pick<PostgresOptions, 'observe' | 'onFailure' | 'clock'>;
 
 /** What another thread needs to join the store. It can be sent to the thread. */
-export interface PostgresJoin extends Omit<PostgresOptions, 'observe' | 'clock' | 'mustExist'> {
+export interface PostgresJoin extends Omit<PostgresOptions, 'observe' | 'onFailure' | 'clock' | 'mustExist'> {
   /** Id of this node in notifications. */
   node: string;
   /** Room in the write queues of all threads. */
@@ -69,7 +72,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     ownCommits: ownCommits.memory,
     failing: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
   };
-  const connection = await connect(join, observe, mustExist ? 'command' : 'server');
+  const connection = await connect(join, options, mustExist ? 'command' : 'server');
   const { transactions, completeNames } = connection;
   const store = createStore(join, connection, options);
   completeNames().catch(() => {}); // the next list by name tries again, and reports its error
@@ -90,7 +93,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
 
 /** Opens the store in another thread of the process that has opened it. */
 export async function joinPostgresStore(join: PostgresJoin, options: StoreOptions): Promise<Store> {
-  const connection = await connect(join, options.observe, 'server');
+  const connection = await connect(join, options, 'server');
   const store = createStore(join, connection, options);
   return {
     ...store,
@@ -105,12 +108,12 @@ type Connection = Awaited<ReturnType<typeof connect>>;
 
 async function connect(
   { url, poolSize, statementTimeoutMs, failing }: PostgresJoin,
-  observe: Observe,
+  options: StoreOptions,
   purpose: Purpose,
 ) {
   const database = await prepareDatabase(url, purpose);
   const transactions = createTransactions(createPool(url, poolSize), { ...database, statementTimeoutMs });
-  const queries = createStoreQueries(transactions, new Int32Array(failing), observe);
+  const queries = createStoreQueries(transactions, { ...options, failing: new Int32Array(failing) });
   return { database, transactions, queries, completeNames: createNameKeys(queries) };
 }
 
@@ -166,7 +169,11 @@ function createStore(join: PostgresJoin, connection: Connection, { observe, cloc
       };
     },
     async probe() {
-      await commit({ text: `SELECT pg_logical_emit_message(true, 'plant_store', 'probe')` });
+      const text = `
+        SELECT version, works_with, pg_logical_emit_message(true, 'plant_store', 'probe')
+        FROM (${selectSchema(names.tables)}) AS schema`;
+      const [row] = await commit<SchemaRow>({ text });
+      queries.requireSchema(row as SchemaRow);
     },
     close: () => groupCommit.close(),
   };
