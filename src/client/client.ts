@@ -98,7 +98,8 @@ const toPruned = having<Pruned>('pruned');
 export interface PlantStoreClient extends Omit<PlantStore, 'import' | 'export'>, ChangeLog, Imports, Exports {
   /**
    * Stores a new plant. `replayed` is true if the same plant was stored already, possibly by an earlier attempt of this
-   * call. Throws `id_taken` if the id belongs to a different plant.
+   * call. If it was deleted since that attempt, it is stored again. Throws `id_taken` if the id belongs to a different
+   * plant.
    */
   create(plant: NewPlant, options?: CallOptions): Promise<Created>;
   /** Returns a plant and its version. Throws `not_found`. */

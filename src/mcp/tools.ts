@@ -145,7 +145,7 @@ export const TOOLS: Tool[] = [
     name: 'create_plant',
     title: 'Create a plant',
     description:
-      'Creates a plant with an id that you choose. If the same plant already exists, the call succeeds, stores nothing and returns "replayed": true, so a retry is safe. If the id belongs to a different plant, the call fails with error 40009. To change an existing plant, use update_plant.',
+      'Creates a plant with an id that you choose. If the same plant already exists, the call succeeds, stores nothing and returns "replayed": true, so a retry is safe. If the plant was deleted in between, a retry creates it again. If the id belongs to a different plant, the call fails with error 40009. To change an existing plant, use update_plant.',
     scope: 'plants:write',
     effect: 'adds',
     takes: z.strictObject({ ...NewPlant.shape, id: PlantId }, STRICT),

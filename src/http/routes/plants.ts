@@ -30,6 +30,7 @@ export function plantRoutes(
       description:
         'Creates a plant with an id that you choose and returns its name and tag. Once you receive the 200, the plant is durable. ' +
         'If you send the same plant again, the server stores nothing and returns the same response, so a retry is safe. ' +
+        'If another client has deleted the plant in between, the retry creates it again. ' +
         'If the id belongs to a different plant, the server returns 400 with error 40009.',
       body: jsonBody(NewPlant),
       isConcurrent: true,
