@@ -28,6 +28,7 @@ export interface HttpThreadPoolOptions {
   onWebhookChange(id?: string): void;
   onTracedChange(change: TracedChange): void;
   onStoreFailed(error: Error): void;
+  onNotStarted(): void;
 }
 
 /** State of a thread. While it is `starting`, it has no connections, so it can be terminated. */
@@ -90,7 +91,7 @@ export class HttpThreadPool {
       });
     } catch (error) {
       for (const port of ports) port.close();
-      this.#options.log({ kind: 'thread_not_started', error: error as Error }); // the system allows no further thread
+      this.#reportNotStarted(error as Error); // the system allows no further thread
       return;
     }
     const state: ThreadState = { step: 'starting', ended: Promise.withResolvers() };
@@ -109,9 +110,14 @@ export class HttpThreadPool {
   #onFailure(state: ThreadState, error: Error): void {
     if (state.step === 'listening') throw error;
     if (state.step === 'failed') return;
-    this.#options.log({ kind: 'thread_not_started', error });
+    this.#reportNotStarted(error);
     state.step = 'failed';
     this.#reportIfAllStarted();
+  }
+
+  #reportNotStarted(error: Error): void {
+    this.#options.log({ kind: 'thread_not_started', error });
+    this.#options.onNotStarted();
   }
 
   #reportIfAllStarted(): void {

@@ -28,6 +28,8 @@ export interface SharedStore {
   store: Store;
   /** Returns what one more thread of this process needs to join the store. */
   toJoin(): StoreJoin;
+  /** Leaves the connections of a thread that has not started to the others. */
+  freeShare(): void;
   /** Stops the store for good, because another thread found the disk, the file or the schema unreliable. */
   fail(cause: Error): void;
 }
@@ -46,10 +48,9 @@ export async function openSharedStore(
     if (mustExist) requireFile(database.path);
     const { openSqliteStore } = await import('../storage/sqlite/store.ts');
     const store = await openSqliteStore({ path: database.path, role, observe, onFailure });
-    return { store, toJoin: () => ({ kind: 'sqlite', ...store.toJoin() }), fail: store.fail };
+    return { store, toJoin: () => ({ kind: 'sqlite', ...store.toJoin() }), freeShare() {}, fail: store.fail };
   }
   const { openPostgresStore } = await import('../storage/postgres/store.ts');
-  const poolSize = Math.floor(database.poolSize / threads);
   let hasFailed = false;
   const fail = (error: Error) => {
     if (hasFailed) return;
@@ -57,8 +58,8 @@ export async function openSharedStore(
     observe({ kind: 'schema_unsupported', error });
     onFailure(error);
   };
-  const store = await openPostgresStore({ ...database, poolSize, observe, onFailure: fail, mustExist });
-  return { store, toJoin: () => ({ kind: 'postgres', ...store.join }), fail };
+  const store = await openPostgresStore({ ...database, threads, observe, onFailure: fail, mustExist });
+  return { store, toJoin: () => ({ kind: 'postgres', ...store.join }), freeShare: store.freeShare, fail };
 }
 
 /** Throws UserError if the file of a SQLite database does not exist. */

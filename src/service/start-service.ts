@@ -88,7 +88,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   const readSummary = createSummaryReader(store);
   const pool = new HttpThreadPool({
     ownReport: (isScrape) => counts.report(isScrape),
-    ...{ readSummary, log, onWebhookChange, onStoreFailed: opened.fail },
+    ...{ readSummary, log, onWebhookChange, onStoreFailed: opened.fail, onNotStarted: opened.freeShare },
     onTracedChange: (change) => tracing?.noteChange(change),
   });
   const listener = await createHttpListener({

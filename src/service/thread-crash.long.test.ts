@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { post, send } from '../../testing/request.ts';
+import pg from 'pg';
+import { makeDatabase, needsPostgres, queryPostgres } from '../../testing/postgres.ts';
+import { callerOf, post, send } from '../../testing/request.ts';
 import { startServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 
@@ -62,3 +64,19 @@ for (const [name, env, message] of [
     assert.equal(await server.stop(), 0);
   });
 }
+
+test('a thread that cannot start leaves its connections to PostgreSQL to the others', needsPostgres, async () => {
+  const databaseUrl = await makeDatabase();
+  const env = { THREADS: '2', DATABASE_POOL_SIZE: '4', ...withoutHttpThreads() };
+  const server = await startServer({ databaseUrl, env });
+  await until(() => server.output().includes('EAGAIN'));
+  const locking = new pg.Client(databaseUrl);
+  await locking.connect();
+  await locking.query('BEGIN; LOCK TABLE plants');
+  const reading = Array.from({ length: 8 }, () => callerOf(server, server.secret)('GET', '/plants'));
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await until(async () => (await queryPostgres(databaseUrl, waiting)).length === 4);
+  await locking.end();
+  for (const { status } of await Promise.all(reading)) assert.equal(status, 200);
+  await server.stop();
+});

@@ -42,7 +42,7 @@ test('a server that ends a connection as it opens ends no process', async (t) =>
     `postgres://u@${hosts}/plants?target_session_attrs=primary`,
   ]) {
     const use = async (connected: Promise<{ query(text: string): Promise<unknown> }>) => (await connected).query('');
-    const pool = createPool(url, 2);
+    const pool = createPool(url, () => 2);
     for (const connected of [pool.connect(), pool.connect(), connectClient(url)]) {
       await assert.rejects(use(connected), /terminating connection|not queryable|Connection terminated/, url);
     }

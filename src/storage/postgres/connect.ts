@@ -44,8 +44,8 @@ export async function connectClient(url: string, maxTimeoutMs = Number.POSITIVE_
   throw new Error(failures.join('; '));
 }
 
-/** Returns a pool whose connections each choose their server. */
-export function createPool(url: string, poolSize: number): pg.Pool {
+/** Returns a pool whose connections each choose their server. `maxConnections` is read before each new connection. */
+export function createPool(url: string, maxConnections: () => number): pg.Pool {
   const parsed = parseConnectionUrl(url);
   const { hosts, target, connectTimeoutMs } = parsed;
   const isPlain = hosts.length === 1 && target === 'any';
@@ -53,9 +53,9 @@ export function createPool(url: string, poolSize: number): pg.Pool {
     ...toConfig(parsed, hosts[0]),
     Client: isPlain ? QuietClient : choosingClient(url),
     connectionTimeoutMillis: connectTimeoutMs * (isPlain ? 1 : hosts.length + 1),
-    max: poolSize,
     pipeline: true,
   } as pg.PoolConfig);
+  Object.defineProperty(pool.options, 'max', { get: maxConnections });
   pool.on('error', ignoreError); // the error of an idle connection: the pool opens another one
   return pool;
 }

@@ -1,6 +1,8 @@
 // Group commit: writes that arrive while others are in progress are queued and share the next transaction. Each
 // transaction is one round trip. Several can be in progress.
 
+import type { ImportError } from '../../domain/plant.ts';
+import type { Store } from '../../domain/store.ts';
 import { oncePerTurn } from '../../lib/once-per-turn.ts';
 import { charsOfWrite, type QueueRoom } from '../queue-room.ts';
 import { storeStopping } from '../store-errors.ts';
@@ -110,4 +112,20 @@ export class GroupCommit {
     if (this.#isClosing && this.#queue.isEmpty) this.#idle.resolve();
     else this.#schedule();
   }
+}
+
+/** Returns the import of a store, which settles each line by its own write. */
+export function createImport(groupCommit: GroupCommit, clock: () => number): Store['import'] {
+  return async (plants, { tokenId }) => {
+    const by = { tokenId, nowMs: clock() };
+    const all = await groupCommit.writeMany(plants.map((plant) => ({ kind: 'create', id: plant.id, plant, ...by })));
+    const errors: ImportError[] = [];
+    let created = 0;
+    for (const [at, written] of all.entries()) {
+      if (written instanceof Error) throw written;
+      if ('rejected' in written) errors.push({ line: at + 1, error: toError(written) });
+      else if (!(written.done as Results['create']).replayed) created++;
+    }
+    return { created, replayed: plants.length - created - errors.length, failed: errors.length, errors };
+  };
 }

@@ -2,21 +2,21 @@
 // connect through a pooler.
 
 import { randomUUID } from 'node:crypto';
-import type { ImportError } from '../../domain/plant.ts';
 import type { Store } from '../../domain/store.ts';
+import { SharedCount } from '../../lib/shared-count.ts';
 import { createBugReport } from '../../observability/bug-report.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { CommitCounter } from '../commit-counter.ts';
 import { createFollow } from '../follow-changes.ts';
 import { QueueRoom } from '../queue-room.ts';
-import { createPlantWrites, type Results, toError } from '../write-rules.ts';
+import { createPlantWrites } from '../write-rules.ts';
 import { lastSeq, pruneChanges, readChangePage, readChanges, readHistory } from './change-log.ts';
 import { listenForChanges, startNotifier } from './change-notify.ts';
 import { createPool } from './connect.ts';
 import { type Purpose, prepareDatabase } from './database.ts';
 import { createDeliveryStore } from './deliveries.ts';
 import { openSnapshot } from './export-snapshot.ts';
-import { GroupCommit } from './group-commit.ts';
+import { createImport, GroupCommit } from './group-commit.ts';
 import { createNameKeys } from './name-keys.ts';
 import { type SchemaRow, selectSchema } from './schema.ts';
 import { createStoreQueries } from './store-queries.ts';
@@ -29,7 +29,10 @@ const MAX_TRANSACTIONS = 3;
 
 export interface PostgresOptions {
   url: string;
+  /** Number of connections of all threads. */
   poolSize: number;
+  /** Number of threads that share the connections, 1 by default. */
+  threads?: number;
   statementTimeoutMs: number;
   observe: Observe;
   /** Called when the schema no longer fits this version. The process must exit. */
@@ -42,7 +45,10 @@ export interface PostgresOptions {
 type StoreOptions = Pick<PostgresOptions, 'observe' | 'onFailure' | 'clock'>;
 
 /** What another thread needs to join the store. It can be sent to the thread. */
-export interface PostgresJoin extends Omit<PostgresOptions, 'observe' | 'onFailure' | 'clock' | 'mustExist'> {
+export interface PostgresJoin
+  extends Omit<PostgresOptions, 'threads' | 'observe' | 'onFailure' | 'clock' | 'mustExist'> {
+  /** Number of threads that share the connections. */
+  threads: SharedArrayBuffer;
   /** Id of this node in notifications. */
   node: string;
   /** Room in the write queues of all threads. */
@@ -58,14 +64,18 @@ export interface PostgresJoin extends Omit<PostgresOptions, 'observe' | 'onFailu
 export interface PostgresStore extends Store {
   /** What each other thread of this process needs to join the store. */
   join: PostgresJoin;
+  /** Leaves the connections of a thread that does not join the store to the others. */
+  freeShare(): void;
 }
 
 /** Opens the store. Throws UserError if the database cannot be used. */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { url, poolSize, statementTimeoutMs, observe, mustExist } = options;
+  const { url, poolSize, threads = 1, statementTimeoutMs, observe, mustExist } = options;
   const [commits, ownCommits] = [new CommitCounter(), new CommitCounter()];
+  const sharing = new SharedCount();
+  sharing.add(threads);
   const join = {
-    ...{ url, poolSize, statementTimeoutMs },
+    ...{ url, poolSize, threads: sharing.memory, statementTimeoutMs },
     node: randomUUID(),
     room: new QueueRoom().memory,
     commits: commits.memory,
@@ -82,6 +92,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   return {
     ...store,
     join,
+    freeShare: () => sharing.add(-1),
     async close() {
       await store.close();
       await notifier.close();
@@ -107,19 +118,21 @@ export async function joinPostgresStore(join: PostgresJoin, options: StoreOption
 type Connection = Awaited<ReturnType<typeof connect>>;
 
 async function connect(
-  { url, poolSize, statementTimeoutMs, failing }: PostgresJoin,
+  { url, poolSize, threads, statementTimeoutMs, failing }: PostgresJoin,
   options: StoreOptions,
   purpose: Purpose,
 ) {
   const database = await prepareDatabase(url, purpose);
-  const transactions = createTransactions(createPool(url, poolSize), { ...database, statementTimeoutMs });
+  const sharing = new SharedCount(threads);
+  const share = () => Math.floor(poolSize / sharing.value);
+  const transactions = createTransactions(createPool(url, share), { ...database, statementTimeoutMs });
   const queries = createStoreQueries(transactions, { ...options, failing: new Int32Array(failing) });
-  return { database, transactions, queries, completeNames: createNameKeys(queries) };
+  return { database, transactions, queries, poolSize: share(), completeNames: createNameKeys(queries) };
 }
 
 /** Creates the store of a thread. Its `close` completes the writes, but does not end the connections. */
 function createStore(join: PostgresJoin, connection: Connection, { observe, clock = Date.now }: StoreOptions): Store {
-  const { database, transactions, queries } = connection;
+  const { database, transactions, queries, poolSize } = connection;
   const { names, read, select, commit } = queries;
   const room = new QueueRoom(join.room);
   const [commits, ownCommits] = [new CommitCounter(join.commits), new CommitCounter(join.ownCommits)];
@@ -128,7 +141,7 @@ function createStore(join: PostgresJoin, connection: Connection, { observe, cloc
     transactions,
     room,
     observe,
-    maxTransactions: Math.max(1, Math.min(MAX_TRANSACTIONS, Math.floor(join.poolSize / 2))),
+    maxTransactions: Math.max(1, Math.min(MAX_TRANSACTIONS, Math.floor(poolSize / 2))),
     onCommit(hasChanges) {
       queries.noteCommit();
       if (!hasChanges) return;
@@ -176,20 +189,5 @@ function createStore(join: PostgresJoin, connection: Connection, { observe, cloc
       queries.requireSchema(row as SchemaRow);
     },
     close: () => groupCommit.close(),
-  };
-}
-
-function createImport(groupCommit: GroupCommit, clock: () => number): Store['import'] {
-  return async (plants, { tokenId }) => {
-    const by = { tokenId, nowMs: clock() };
-    const all = await groupCommit.writeMany(plants.map((plant) => ({ kind: 'create', id: plant.id, plant, ...by })));
-    const errors: ImportError[] = [];
-    let created = 0;
-    for (const [at, written] of all.entries()) {
-      if (written instanceof Error) throw written;
-      if ('rejected' in written) errors.push({ line: at + 1, error: toError(written) });
-      else if (!(written.done as Results['create']).replayed) created++;
-    }
-    return { created, replayed: plants.length - created - errors.length, failed: errors.length, errors };
   };
 }
