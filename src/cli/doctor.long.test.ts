@@ -284,7 +284,7 @@ suite('doctor on a PostgreSQL server of its own', needsPostgres, () => {
     await queryPostgres(postgres.url, 'CREATE ROLE reader LOGIN');
     const { status, rights, schema } = await examine(postgres.url.replace('postgres@', 'reader@'));
     assert.equal(status, 1);
-    assert.match(rights ?? '', /^problem: the role reader cannot read and write the table changes/);
+    assert.match(rights ?? '', /^problem: the role reader cannot read and write the table change_times/);
     assert.match(schema ?? '', /^problem: permission denied for table plant_store_schema \| Log in as the owner/);
   });
 

@@ -105,7 +105,7 @@ test('CSV: a long line of very many cells is rejected, but not one with as many 
   );
   assert.deepEqual(
     errors.map(({ line, error }) => [line, error.message]),
-    [3, 4].map((line) => [line, 'The line has more than 65536 characters and more than 1000 cells']),
+    [3, 4].map((line) => [line, 'The line has more than 32768 characters and more than 1000 cells']),
   );
   await assert.rejects(readPlantFile('csv', Buffer.from(`id,name${commas}\n1,x\n`), 65_536), /^.*over 1000 columns/);
 });

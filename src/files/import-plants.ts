@@ -31,7 +31,7 @@ export async function importPlants(
   const inProgress: Promise<void>[] = [];
 
   try {
-    for await (const block of paced(blocks)) {
+    for await (const block of paced(blocks, by.tokenId)) {
       signal?.throwIfAborted();
       const stored = storeBlock(block, inProgress.at(-1));
       stored.catch(() => {}); // the error is thrown below or at the end

@@ -6,7 +6,7 @@ import { validate } from '../domain/validate.ts';
 import type { Block } from './split-records.ts';
 
 /** Length above which a line can have at most MAX_VALUES values. Parsing more of them would stall other requests. */
-export const MAX_CROWDED_CHARS = 64 * 1024;
+export const MAX_CROWDED_CHARS = 32 * 1024;
 /** Maximum number of values in a line longer than MAX_CROWDED_CHARS. */
 export const MAX_VALUES = 1000;
 export const MAX_TEXT_BYTES = 64 * 1024;

@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { ImportError } from '../domain/plant.ts';
+import { paced } from '../lib/event-loop-turns.ts';
 import { afterByteOrderMark } from './bytes.ts';
 import {
   CARRIAGE_RETURN,
@@ -15,7 +16,9 @@ import {
 
 /** Minimum number of bytes to parse. Smaller chunks are collected first. */
 const READ_AT_ONCE_BYTES = 64 * 1024;
+/** Limits on a block: to read it takes some milliseconds, whatever it contains. */
 const MAX_RECORDS = 1000;
+const MAX_BLOCK_BYTES = 32 * 1024;
 
 const NOT_UTF8 = new PlantStoreError('not_json', 'The line is not UTF-8. Save the file as UTF-8.');
 const UNCLOSED = new PlantStoreError(
@@ -24,7 +27,7 @@ const UNCLOSED = new PlantStoreError(
 );
 const TOO_LONG = new PlantStoreError('body_too_large', `The line is longer than ${MAX_RECORD_BYTES} bytes`);
 
-/** A part of a file with at most MAX_RECORDS records. */
+/** A part of a file: some records. */
 export interface Block {
   /** The records as text. */
   texts: string[];
@@ -46,10 +49,10 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
 
   let collected: Uint8Array[] = [];
   let collectedBytes = 0;
-  for await (const chunk of chunks) {
+  for await (const chunk of paced(chunks)) {
     collected.push(chunk);
     collectedBytes += chunk.length;
-    if (collectedBytes < READ_AT_ONCE_BYTES) continue;
+    if (collectedBytes < wanted(rest.length)) continue;
     yield* read(Buffer.concat([rest, ...collected]));
     collected = [];
     collectedBytes = 0;
@@ -66,7 +69,7 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     for (let isComplete = true; isComplete && at < bytes.length; ) {
       const block: Block = { texts: [], lines: [], errors: [], bytes };
       const start = at;
-      while (at < bytes.length && block.texts.length + block.errors.length < MAX_RECORDS) {
+      while (at < bytes.length && at - start < MAX_BLOCK_BYTES && sizeOf(block) < MAX_RECORDS) {
         const end = endOfRecord(at);
         const firstEnd = end === NOT_CSV ? bytes.indexOf(NEWLINE, at) : end;
         isComplete = firstEnd !== -1 || isLast || bytes.length - at > MAX_RECORD_BYTES;
@@ -108,4 +111,13 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     line++;
     return end + 1;
   }
+}
+
+function sizeOf({ texts, errors }: Block): number {
+  return texts.length + errors.length;
+}
+
+/** Number of bytes to collect behind an incomplete record. It is read from its start again, so its length must double. */
+function wanted(incompleteBytes: number): number {
+  return Math.max(READ_AT_ONCE_BYTES, Math.min(incompleteBytes, MAX_RECORD_BYTES - incompleteBytes));
 }

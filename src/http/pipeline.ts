@@ -140,7 +140,7 @@ export class Pipeline {
       if (route.isLong && !body) this.#order.holdOthers(raw);
       const ended = route.isLong ? this.#watchRevocation(request, reply, scopesOf(access)) : NEVER;
       if (route.takesTurn) {
-        await nextEventLoopTurn();
+        await nextEventLoopTurn(request.token?.id);
         if (reply.raw.destroyed) return; // the client has left meanwhile
       }
       const given = await this.#handle(request, reply, route, bytes, ended);

@@ -57,3 +57,12 @@ for (const [title, items, wanted] of [
     assert.ok(wanted === 0 ? turns.now() === 0 : turns.now() >= wanted, `${turns.now()} turns`);
   });
 }
+
+test('the callers of different holders alternate', async () => {
+  const order: string[] = [];
+  const callers = ['a', 'a', 'a', 'b', 'b', 'c'].map((holder) =>
+    nextEventLoopTurn(holder).then(() => order.push(holder)),
+  );
+  await Promise.all(callers);
+  assert.deepEqual(order, ['a', 'b', 'c', 'a', 'b', 'a']);
+});

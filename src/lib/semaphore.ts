@@ -2,6 +2,7 @@
 // tasks another requester has queued.
 
 import { nextEventLoopTurn } from './event-loop-turns.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /** Maximum number of tasks of one requester that have begun and take turns. The others begin as these end. */
 const MAX_BEGUN = 4;
@@ -36,22 +37,22 @@ export type Semaphore = ReturnType<typeof createSemaphore>;
 
 /** Returns a function that runs `work` as soon as fewer than `maxConcurrent` tasks are running. */
 export function createSemaphore({ maxConcurrent, maxQueued, waitMs, tooBusy }: SemaphoreOptions) {
-  /** Queued tasks by requester, in the order of the requesters' turns. */
-  const queues = new Map<string, (() => void)[]>();
+  const queued = new FairQueue<() => void>();
   let running = 0;
 
   return async <T>(work: (turns: Turns) => Promise<T>, { id = '', signal }: Requester = {}): Promise<T> => {
     signal?.throwIfAborted();
     if (running < maxConcurrent) running++;
-    else if ((queues.get(id)?.length ?? 0) < maxQueued) await nextTurn(id, signal);
+    else if (queued.lengthOf(id) < maxQueued) await nextTurn(id, signal);
     else throw tooBusy();
     let isRunning = true;
     let hasBegun = false;
     try {
       return await work({
-        isOver: () => queues.size > 0 || signal?.aborted === true,
+        isOver: () => !queued.isEmpty || signal?.aborted === true,
         async next() {
-          if (hasBegun && queues.size > 0) {
+          signal?.throwIfAborted(); // before it waits: an abort of the past wakes nobody
+          if (hasBegun && !queued.isEmpty) {
             isRunning = false;
             const turn = nextTurn(id, signal, MAX_BEGUN - 1);
             passOn(id);
@@ -71,9 +72,7 @@ export function createSemaphore({ maxConcurrent, maxQueued, waitMs, tooBusy }: S
   /** Waits in the queue, by default at its end, until another task passes on its slot. */
   function nextTurn(id: string, signal: AbortSignal | undefined, place = Number.POSITIVE_INFINITY): Promise<void> {
     return new Promise((resolve, reject) => {
-      const tasks = queues.get(id) ?? [];
-      queues.set(id, tasks);
-      tasks.splice(place, 0, begin);
+      queued.add(id, begin, place);
       const timer = waitMs === undefined ? undefined : setTimeout(() => leave(tooBusy()), waitMs);
       const abort = () => leave(signal?.reason);
       signal?.addEventListener('abort', abort);
@@ -86,26 +85,16 @@ export function createSemaphore({ maxConcurrent, maxQueued, waitMs, tooBusy }: S
       function leave(reason: unknown): void {
         reject(reason);
         begin();
-        tasks.splice(tasks.indexOf(begin), 1);
-        if (tasks.length === 0) queues.delete(id);
+        queued.remove(id, begin);
       }
     });
   }
 
   /** Passes the slot of a requester's task to the next requester. */
   function passOn(id: string): void {
-    moveBack(id);
-    const [next] = queues;
-    if (!next) return void running--;
-    const [nextId, tasks] = next;
-    tasks.shift()?.();
-    moveBack(nextId);
-  }
-
-  /** Makes the turn of a requester the last one, and forgets a requester without queued tasks. */
-  function moveBack(id: string): void {
-    const tasks = queues.get(id);
-    queues.delete(id);
-    if (tasks && tasks.length > 0) queues.set(id, tasks);
+    queued.postpone(id);
+    const begin = queued.take();
+    if (begin) begin();
+    else running--;
   }
 }

@@ -73,6 +73,18 @@ for (const [database, open, needs] of [
       assert.deepEqual([none.changes, none.next], [[], undefined]);
     });
 
+    test('numbers that leave no change between them leave none in a period', async () => {
+      const last = await store.lastSeq();
+      for (const [after, before] of [
+        [last - 5, 3],
+        [4, 5],
+        [4, 4],
+      ]) {
+        const page = await store.changePage({ after, before, sinceMs: START_MS - 500 * DAY_MS });
+        assert.deepEqual([page.changes, page.next], [[], undefined], `${after} to ${before}`);
+      }
+    });
+
     test('a prune keeps later periods complete', async () => {
       assert.equal(await store.pruneChanges(START_MS + DAY_MS), JUMP_AT * (PLANTS + 1));
       const pages = await walk(store, { ...UPDATED, untilMs: START_MS + DAY_MS });

@@ -17,7 +17,11 @@ export interface ChangeRange {
   before: number;
 }
 
-/** Returns the SQL that selects the part of a range from the first to the last change of a period. */
+export function isEmpty({ after, before }: ChangeRange): boolean {
+  return after + 1 >= before;
+}
+
+/** Returns the SQL that selects the part of a range from the first to the last change of a period. The range must not be empty. */
 export function selectTimeRange(
   mark: '?' | '$',
   { changes, change_times } = { changes: 'changes', change_times: 'change_times' },

@@ -54,6 +54,12 @@ async function tryAll({ startServer, isFull }: Trial, threads: number): Promise<
   });
   const bad = Buffer.concat([Buffer.from('id,name\n1,"'), ...Array(BAD_LINES).fill(Buffer.of(0xff, 0x0a))]);
   await hold('CSV of bad lines behind an open quotation mark', () => importBad('text/csv', bad));
+  for (const line of ['', '"', ','.repeat(900), ','.repeat(30_000)]) {
+    const open = Buffer.from(`id,name,tag\n1,"x\n${`${line}\n`.repeat(2 ** 20 / (line.length + 1))}`);
+    await hold(`CSV with an open quotation mark before lines of ${line.length} characters`, () =>
+      importBad('text/csv', open, 0),
+    );
+  }
   await hold('NDJSON of bad lines', () => importBad('application/x-ndjson', bad));
 
   const { secret, token } = await addToken(server.databaseUrl, { scopes: ['plants:read'] });
@@ -92,10 +98,10 @@ async function tryAll({ startServer, isFull }: Trial, threads: number): Promise<
     for (const file of files) rmSync(file);
   }
 
-  async function importBad(type: string, body: Buffer): Promise<void> {
+  async function importBad(type: string, body: Buffer, atLeast = BAD_LINES): Promise<void> {
     const sent = importRequest(server, type);
     sent.end(body);
-    assert.ok((await answerOf(sent)).failed >= BAD_LINES);
+    assert.ok((await answerOf(sent)).failed >= atLeast);
   }
 }
 

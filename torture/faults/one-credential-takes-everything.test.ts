@@ -55,7 +55,7 @@ fault({
       caught: /exports of one token/,
     },
     'keeps a slot after its client disconnects': {
-      change: ['src/http/routes/import-export.ts', `          endShare();\n          close();`, '          close();'],
+      change: ['src/http/routes/import-export.ts', 'cleanUp.defer(takeExport(token.id));', 'takeExport(token.id);'],
       caught: /no slot after the others closed/,
     },
     'has no minimum rate for imports': {

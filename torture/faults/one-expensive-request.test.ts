@@ -136,7 +136,7 @@ fault({
       caught: lateBeside('CSV of very many cells'),
     },
     'reads every list without yielding': {
-      change: ['src/http/pipeline.ts', 'await nextEventLoopTurn();', ''],
+      change: ['src/http/pipeline.ts', 'await nextEventLoopTurn(request.token?.id);', ''],
       caught: lateBeside('a list of long records on each of many connections'),
     },
   },

@@ -64,7 +64,7 @@ fault({
     'does not yield between queued requests and lists': {
       changes: [
         [ORDER, 'await nextEventLoopTurn();', 'await undefined;'],
-        ['src/http/pipeline.ts', 'await nextEventLoopTurn();', ''],
+        ['src/http/pipeline.ts', 'await nextEventLoopTurn(request.token?.id);', ''],
       ],
       caught: /others waited/,
     },

@@ -27,7 +27,7 @@ test('a token has a quarter of the memory, in all threads, until its responses a
   assert.throws(() => other(respond(), 5000, tokens[0]), { code: 'over_share' });
   assert.throws(() => countUnread(respond({ method: 'PUT' }), 5000, tokens[0]), {
     code: 'unavailable',
-    message: /Send the same record again\.$/,
+    message: /The request may have been carried out\.$/,
   });
   countUnread(respond(), SHARE, tokens[1]);
   isRead();

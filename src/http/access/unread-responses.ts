@@ -26,7 +26,7 @@ export function createUnreadCount(counts: SharedNumbers): CountUnread {
     const mib = (exceeded === 'share' ? shareOf(MAX_UNREAD_BYTES) : MAX_UNREAD_BYTES) / 1024 ** 2;
     const whose = exceeded === 'all' ? '' : `of the same ${token ? 'token' : 'address'} `;
     const message = `Clients ${whose}have not read ${mib} MiB of responses.`;
-    if (req.method !== 'GET') throw unavailable(`${message} Send the same record again.`); // it may be stored
+    if (req.method !== 'GET') throw unavailable(`${message} The request may have been carried out.`);
     throw token && exceeded === 'share' ? overShare(`${message} Retry later.`) : unavailable(`${message} Retry later.`);
   };
 }

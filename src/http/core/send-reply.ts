@@ -31,7 +31,8 @@ export function sendReply(reply: HttpReply, given: unknown, receiver: Receiver):
   const content = isParts(given) || typeof given === 'string' || Buffer.isBuffer(given) ? given : printJson(given);
   const { raw } = reply;
   const bytes = Array.isArray(content) ? sum(content) : Buffer.byteLength(content);
-  if (bytes >= COUNTED_BYTES && !raw.destroyed) raw.once('close', receiver.countUnread(raw, bytes, receiver.token));
+  const isSent = raw.req.method !== 'HEAD' && !raw.destroyed;
+  if (isSent && bytes >= COUNTED_BYTES) raw.once('close', receiver.countUnread(raw, bytes, receiver.token));
   reply.headers['content-type'] ??= JSON_TYPE;
   reply.headers['content-length'] = String(bytes);
   raw.writeHead(reply.status, reply.headers);
@@ -67,7 +68,7 @@ async function sendStream(
   texts: AsyncIterable<string>,
   { token, ended, countUnread }: Receiver,
 ): Promise<void> {
-  for await (const text of paced(texts)) {
+  for await (const text of paced(texts, token?.id)) {
     ended.throwIfAborted();
     if (!raw.headersSent) raw.writeHead(status, headers);
     if (raw.destroyed || raw.req.method === 'HEAD') break;

@@ -49,7 +49,7 @@ export function mcpRoute(loadMcp: () => Promise<HandleMessage>, corsOrigins: str
       loading ??= loadMcp();
       loading.catch(() => (loading = undefined)); // the next request tries again
       const handleMessage = await loading;
-      await nextEventLoopTurn(); // many messages can wait for the first one to load the server
+      await nextEventLoopTurn(token.id); // many messages can wait for the first one to load the server
       const requester = requesterOf(token, reply);
       const { status, text, lacked } = await handleMessage(body, { token, headers: request.headers, requester });
       if (lacked) observe({ kind: 'refused', reason: 'scope', requestId: request.id, why: token.id });

@@ -12,7 +12,7 @@ import { readHistoryCursor, toHistoryCursor } from '../../domain/list-cursor.ts'
 import type { ChangeOrder } from '../../domain/names.ts';
 import { cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
 import { createChangePage, SCANNED_AT_ONCE } from '../change-page.ts';
-import { type ChangeRange, selectTimeRange, timeRangeValues } from '../change-times.ts';
+import { type ChangeRange, isEmpty, selectTimeRange, timeRangeValues } from '../change-times.ts';
 import { type ChangeRow, toChange } from '../row-mapping.ts';
 import { PRUNED_AT_ONCE } from '../write-limits.ts';
 import { noPlant, toError } from '../write-rules.ts';
@@ -91,7 +91,7 @@ async function rangeOf(read: Query, tables: Tables, query: ChangePageQuery): Pro
   });
   if (query.after !== undefined && known?.gone) throw changesPruned(after);
   const all = { after, before: before ?? Number(known?.seq) + 1 };
-  if (query.sinceMs === undefined && query.untilMs === undefined) return all;
+  if ((query.sinceMs === undefined && query.untilMs === undefined) || isEmpty(all)) return all;
   const [range] = await read<ChangeRange>({ text: selectTimeRange('$', tables), values: timeRangeValues(query, all) });
   return range as ChangeRange;
 }

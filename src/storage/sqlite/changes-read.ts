@@ -12,7 +12,7 @@ import {
 import { readHistoryCursor, toHistoryCursor } from '../../domain/list-cursor.ts';
 import { cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
 import { createChangePage, isWanted, SCANNED_AT_ONCE } from '../change-page.ts';
-import { type ChangeRange, selectTimeRange, timeRangeValues } from '../change-times.ts';
+import { type ChangeRange, isEmpty, selectTimeRange, timeRangeValues } from '../change-times.ts';
 import { type ChangeRow, toChange } from '../row-mapping.ts';
 import { noPlant, toError } from '../write-rules.ts';
 import { prepareIsGone, prepareLastSeq } from './change-numbers.ts';
@@ -108,7 +108,7 @@ export function prepareChangeReads(db: DatabaseSync) {
 
   function rangeOf(query: ChangePageQuery): ChangeRange {
     const all = { after: query.after ?? 0, before: query.before ?? lastSeq() + 1 };
-    if (query.sinceMs === undefined && query.untilMs === undefined) return all;
+    if ((query.sinceMs === undefined && query.untilMs === undefined) || isEmpty(all)) return all;
     return timeRange.get(...timeRangeValues(query, all)) as unknown as ChangeRange;
   }
 }

@@ -19,7 +19,7 @@ import { makeFolder } from '../../../testing/server.ts';
 import type { ListQuery } from '../../domain/plant.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { prepareLastSeq } from './change-numbers.ts';
-import { inspectDatabase, openConnection, prepareDatabase } from './database.ts';
+import { inspectDatabase, openConnection, prepareDatabase, verifyCopy } from './database.ts';
 import { migrate } from './schema.ts';
 import { openSqliteStore } from './store.ts';
 
@@ -273,7 +273,8 @@ test('prepareDatabase() and a restore reject a schema that is not their own, and
     db.exec(sql);
     db.close();
     rejectsUnchanged(path, new RegExp(`^The schema of .*plants\\.db has ${finding}\\. `));
-    assert.throws(() => inspectDatabase(path), /^UserError: The schema of /);
+    for (const check of [inspectDatabase, verifyCopy]) assert.throws(() => check(path), /^UserError: The schema of /);
+    assert.throws(() => prepareDatabase(path, 'command'), /^UserError: The schema of /);
   }
   const db = new DatabaseSync(whole);
   db.exec('ANALYZE');

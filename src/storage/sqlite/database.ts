@@ -129,7 +129,9 @@ export function verifyCopy(path: string): void {
   requireStore(path);
   const db = openReader(path);
   try {
-    requireSoundCopy(db, readVersion(db, path) === SCHEMA_VERSION);
+    const version = readVersion(db, path);
+    requireOwnSchema(db, path);
+    requireSoundCopy(db, version === SCHEMA_VERSION);
   } finally {
     db.close();
   }
@@ -172,7 +174,7 @@ function inspect(path: string, role: Role): number {
     const isSmall = size <= ALWAYS_CHECKED_BYTES;
     if (role === 'server' && uncleanStop) requireSoundWal(db, path);
     if (role === 'server' && (uncleanStop || isSmall)) requireSoundPages(db, path);
-    if (role === 'server') requireOwnSchema(db, path);
+    requireOwnSchema(db, path);
     if (role === 'server' && isSmall && version === SCHEMA_VERSION) {
       requireSoundPlants(db, path);
     }

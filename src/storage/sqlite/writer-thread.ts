@@ -149,9 +149,10 @@ function report([first]: Batch[], { results, durationMs }: Settled): void {
   if (cause && !isFailing) observe({ kind: 'writes_failing', reason: cause.message });
   const [write] = first?.writes ?? [];
   const writes = write?.kind === 'create_plants' ? write.image.count : results.length - failed.length;
-  if (failed.length < results.length) observe({ kind: 'commit', writes, durationMs });
-  if (!cause && isFailing) observe({ kind: 'writes_recovered' });
-  isFailing = cause !== undefined;
+  const isCommitted = failed.length < results.length;
+  if (isCommitted) observe({ kind: 'commit', writes, durationMs });
+  if (isCommitted && !cause && isFailing) observe({ kind: 'writes_recovered' });
+  isFailing = cause !== undefined || (isFailing && !isCommitted);
 }
 
 /** Reports an event to the main thread, so that events of different threads stay in order. */
