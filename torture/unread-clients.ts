@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { send } from '../testing/request.ts';
 import { until } from '../testing/until.ts';
 
-const { port, honest, text, count, heldMs } = JSON.parse(process.argv[2] as string);
+const { port, secret, honest, text, count, heldMs } = JSON.parse(process.argv[2] as string);
 const sockets = Array.from({ length: count }, () =>
   connect(port, '127.0.0.1')
     .on('error', () => {})
@@ -17,10 +17,15 @@ const statuses: Record<string, number> = {};
 const endMs = performance.now() + heldMs;
 for (const socket of sockets) socket.write(text);
 while (performance.now() < endMs) {
-  const headers = { authorization: `Bearer ${honest}` };
-  const status = await send(port, { path: '/plants', headers }).then((answer) => answer.status, String);
+  const status = await statusOf('/plants', honest).catch(String);
   statuses[status] = (statuses[status] ?? 0) + 1;
   await setTimeout(20);
 }
+for (const socket of sockets) socket.destroy();
+await until(async () => (await statusOf('/plants?limit=1000', secret)) === 200); // what nobody will read no longer counts
 process.stdout.write(JSON.stringify(statuses));
 process.exit();
+
+async function statusOf(path: string, token: string): Promise<number> {
+  return (await send(port, { path, headers: { authorization: `Bearer ${token}` } })).status;
+}
