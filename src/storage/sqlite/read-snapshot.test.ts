@@ -49,7 +49,10 @@ test('A WAL that reaches its limit ends the exports that use it, with the reason
       () => true,
     ),
   ); // its timer runs
-  await assert.rejects(plants.next(), /^PlantStoreError: The export was ended: it took so long that the WAL reached/);
+  await assert.rejects(
+    plants.next(),
+    /^PlantStoreError: The server ended the export: it took so long that the WAL reached/,
+  );
   await assert.rejects(unread.plants[Symbol.asyncIterator]().next(), { code: 'unavailable' });
   for (let n = 0; n < 2; n++) {
     add(PAGES_AT_ONCE);

@@ -12,7 +12,7 @@ import { failureOf, isDamage, type ReadGuard } from './sqlite-errors.ts';
 /** Interval for checking whether the writer has ended the snapshots. It must be shorter than its wait for readers. */
 const CHECK_MS = 100;
 const WAL_TOO_LONG =
-  'The export was ended: it took so long that the WAL reached its limit. Export again, over a faster connection or while fewer records are written.';
+  'The server ended the export: it took so long that the WAL reached its limit. Export again, over a faster connection or while fewer records are written.';
 
 /**
  * Returns a connection in a read transaction, and the number of the last change in its snapshot. Throws `unavailable`
